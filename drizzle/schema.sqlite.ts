@@ -33,4 +33,5 @@ export const {
   blobRefs,
   watches,
   credentials,
+  secrets,
 } = sqliteTables;

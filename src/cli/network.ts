@@ -1,5 +1,4 @@
-import { request as askHttp, type IncomingMessage } from 'node:http';
-import { request as askHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { CliFault, usage } from './faults.ts';
 
 /** A server that is alive answers sooner; the slowest thing that is asked of it is an audit of everything. */
@@ -60,7 +59,8 @@ function baseOf(address: string): URL {
 }
 
 function answerTo(url: URL, { method, headers, body }: WireRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const ask = url.protocol === 'https:' ? askHttps : askHttp;
+  // An import would read every name of the module, and with some of them all of fetch: 40 ms of each command.
+  const { request: ask } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
   return new Promise((resolve, reject) => {
     const asked = ask(url, { method, headers: { ...headers, connection: 'close' }, signal }, resolve);
     asked.once('error', reject);

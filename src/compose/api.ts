@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
 import { createStatus, createUsage } from '../app/operations/status.ts';
@@ -13,6 +14,7 @@ import type { EventStreams } from '../http/events.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
+import { keyFileOf, type VaultSource } from '../system/vault.ts';
 import type { Rooms, World } from './assembly.ts';
 
 /** The parts of the API. */
@@ -101,6 +103,17 @@ function tokenOf(config: Config): { readonly token: string; readonly tokenFile: 
 export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
   const file = databaseFile(config.DATABASE_URL);
   return file === null ? 'data' : dirname(file);
+}
+
+/** Where the keys of secrets come from: the environment, and a file beside a database that is one. */
+export function vaultSource(config: Config): VaultSource {
+  const { SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous } = config;
+  const file = databaseFile(config.DATABASE_URL);
+  if (file === ':memory:') return { file: null, given: [randomBytes(32)] };
+  return {
+    file: file === null ? null : keyFileOf(file),
+    given: [key, previous].filter((given) => given !== undefined),
+  };
 }
 
 export type Phase = ReturnType<typeof createPhase>;

@@ -40,7 +40,7 @@ import type {
   Transport,
 } from '../app/ports/outside.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
-import type { RunSecrets, Vault } from '../app/ports/secrets.ts';
+import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -57,7 +57,9 @@ import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
+import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
@@ -71,6 +73,7 @@ import { createIds, sha256 } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { signatures } from '../system/signature.ts';
 import { createTemplates } from '../system/templates/templates.ts';
+import { openVault } from '../system/vault.ts';
 import { localeOf } from '../telegram/chat/texts.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
@@ -104,14 +107,16 @@ export interface Outside {
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
   readonly outbound?: OutboundOfTasks;
+  /** In the place of those that the store keeps. */
   readonly runSecrets?: RunSecrets;
-  readonly vault?: Vault;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
   readonly notepad?: Notepad;
+  /** The keys that seal; absent where nothing is sealed. */
+  readonly vault?: KeyRing;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -147,6 +152,8 @@ export interface Rooms extends Housekeeping {
   readonly acks: Acks;
   readonly nagging: Nagging;
   readonly approvals: Approvals;
+  readonly secrets: SecretKeeping;
+  readonly runSecrets: RunSecrets;
   connect(loop: LoopName, ring: () => void): void;
 }
 
@@ -168,13 +175,15 @@ export type RoomSettings = Pick<
   | 'TELEGRAM_RATE_CHAT'
   | 'TELEGRAM_RATE_GLOBAL'
   | 'TELEGRAM_RATE_GROUP'
->;
+> &
+  Partial<Pick<Config, 'operatorSecrets'>>;
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
-  const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
+  const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
   const runs = createRunService(shared);
   const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
@@ -190,12 +199,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const chats = createChats(shared);
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
-  const deliverer = createDeliverer({
-    ...shared,
-    ...delivering,
-    chatGone: (chatId, cause) => chats.gone(chatId, cause),
-    concurrency: settings.DELIVERY_CONCURRENCY,
-  });
+  const concurrency = settings.DELIVERY_CONCURRENCY;
+  const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   return {
     tasks,
     blobs,
@@ -217,6 +222,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runner,
     deliverer,
     ...questionsOf(shared),
+    ...secrets,
     ...createHousekeeping({
       ...shared,
       runner,
@@ -244,6 +250,12 @@ function questionsOf(shared: World & { readonly store: Store; readonly bell: Bel
   return { acks: createAcks(shared), nagging: createNagging(shared), approvals: createApprovals(shared) };
 }
 
+/** What is kept secret: for people, who set it, and for runs, which use it. */
+function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: World & Pick<Outside, 'store' | 'vault'>) {
+  const deps = { ...world, operator, vault: world.vault ?? openVault({ file: null, given: [] }) };
+  return { vault: deps.vault, secrets: createSecretKeeping(deps), runSecrets: createRunSecrets(deps) };
+}
+
 /** A text that people wrote is tried by its language. */
 function checksOf(templates: Templates, expressions: Expressions): Trials {
   return {
@@ -251,7 +263,9 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions' | 'runSecrets' | 'vault'> {
+interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
+  readonly runSecrets: RunSecrets;
+  readonly vault: KeyRing;
   readonly templates: Templates;
   readonly expressions: Expressions;
   readonly bell: Bell;
@@ -259,7 +273,7 @@ interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actio
 
 function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
   const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
-  const { runSecrets: secrets = noSecrets, vault = noVault } = world;
+  const { runSecrets: secrets, vault } = world;
   const made = actionsIn(entries, {
     ...world,
     outbound,
@@ -309,16 +323,6 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-const noSecrets: RunSecrets = {
-  reveal: async ({ names: [name = ''] }) => ({
-    is: 'refused',
-    reason: 'secret_missing',
-    name,
-    error: 'There are no secrets here.',
-  }),
-  replace: async () => false,
-};
-const noVault: Vault = { seal: () => ({ keyId: '', box: '' }), open: () => '' };
 const noTokenServer: TokenServer = {
   ask: async () => ({ ...unasked, is: 'failed', error: 'nothing outside is called here', isFinal: true }),
 };

@@ -5,7 +5,7 @@ import type { Terminal } from '../cli/layout.ts';
 import { createProgram, type Program } from '../cli/program.ts';
 import type { Host, Surroundings } from '../cli/session.ts';
 import { remoteVerbs } from '../cli/verbs/all.ts';
-import type { CliConfig } from '../config/config.ts';
+import { loadEnvFile, readCliConfig, type CliConfig, type Environment } from '../config/surroundings.ts';
 import { hostVerbs } from '../host/verbs.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { keptAddress } from '../system/own-address.ts';
@@ -14,7 +14,7 @@ import { keptAddress } from '../system/own-address.ts';
 export interface Started
   extends Pick<Host, 'terminal' | 'interrupted' | 'version'>, Partial<Pick<Host, 'clock' | 'stopwatch' | 'timer'>> {
   /** The variables of the process when absent, and those of a `.env` file beside it. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly environment?: Environment;
 }
 
 /** The program `cronogram`. What costs time to load is loaded by the verb that needs it. */
@@ -24,9 +24,13 @@ export function composeCli(started: Started): Program {
     stopwatch: systemStopwatch,
     timer: systemTimer,
     ...started,
-    surroundings: async () => surroundingsOf((await configOf(started)).readCliConfig(started.environment)),
+    surroundings: async () => {
+      if (started.environment === undefined) loadEnvFile();
+      return surroundingsOf(readCliConfig(started.environment));
+    },
     offline: async () => {
-      const { faultLines, readConfig } = await configOf(started);
+      if (started.environment === undefined) loadEnvFile();
+      const { faultLines, readConfig } = await import('../config/config.ts');
       const read = readConfig(started.environment);
       if ('faults' in read) {
         throw new CliFault('bad_config', faultLines(read.faults).trimEnd(), { exitCode: exitCodes.usage });
@@ -38,12 +42,6 @@ export function composeCli(started: Started): Program {
   const here = async () => (await import('../host/here.ts')).openHere(started);
   const start = async () => (await import('./server-process.ts')).runServer();
   return createProgram(host, { remote: remoteVerbs, local: hostVerbs({ here, start }) });
-}
-
-async function configOf({ environment }: Started) {
-  const config = await import('../config/config.ts');
-  if (environment === undefined) config.loadEnvFile();
-  return config;
 }
 
 function surroundingsOf(config: CliConfig): Surroundings {

@@ -10,7 +10,8 @@ import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
 import { libraries } from '../app/ports/second-opinion.ts';
-import { ownAddress, type Config } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
@@ -29,10 +30,11 @@ import { keepAddress } from '../system/own-address.ts';
 import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
+import { openVault } from '../system/vault.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
-import { createApi, createPhase, dataFolder } from './api.ts';
+import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { openTelegramIn } from './telegram-in.ts';
@@ -135,6 +137,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
+    vault: openVault(vaultSource(config)),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget, blobs, kinds) =>
       telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
@@ -142,6 +145,8 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
   await followZoneRules(zones);
+  await rooms.secrets.allowFirst();
+  await tellOfKeys(rooms.secrets, log);
   const loops = createLoops(config, { world, rooms, meter });
   startAtZero(meter, loops);
   let claim: string | null = null;
@@ -281,6 +286,13 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
       }
     },
   };
+}
+
+/** Secrets whose key is not there make nothing else wait, so the server starts and says so. */
+async function tellOfKeys({ state }: Rooms['secrets'], log: World['log']): Promise<void> {
+  const { unreadable, former } = await state();
+  if (unreadable > 0) log.error('secrets_without_key', { count: unreadable, advice: 'cronogram doctor' });
+  if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'cronogram secret rotate' });
 }
 
 interface LoopsDeps {

@@ -1,21 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
+import type { OperatorSecret } from '../domain/secrets/secret.ts';
 import { editDistance } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, hosts, numbers, size, webAddress, zone } from './fields.ts';
-
-/** Adds the variables of a `.env` file in the working folder to the environment; those that are set already win. */
-export function loadEnvFile(): void {
-  try {
-    process.loadEnvFile('.env');
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ENOENT') throw error;
-  }
-}
+import { whole, duration, retentionDays, flag, hosts, numbers, secretsKey, size, webAddress, zone } from './fields.ts';
+import { type ConfigFault, isOperatorSecret, readOperatorSecrets, readSecretFile } from './operator-secrets.ts';
+import type { Environment } from './surroundings.ts';
 
 const schema = z.object({
   TELEGRAM_BOT_TOKEN: z
@@ -82,6 +75,8 @@ const schema = z.object({
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
+  SECRETS_KEY: secretsKey,
+  SECRETS_KEY_PREVIOUS: secretsKey,
   SECOND_OPINION: flag('1'),
   HEARTBEAT_URL: webAddress.optional().meta({ example: 'https://hc-ping.com/the-id-of-your-check' }),
   EGRESS_ALLOW: hosts,
@@ -103,17 +98,16 @@ const secretKeys = [
   'TELEGRAM_WEBHOOK_SECRET',
   'API_TOKEN',
   'DATABASE_URL',
+  'SECRETS_KEY',
+  'SECRETS_KEY_PREVIOUS',
   // The address is a secret: with it anybody could pretend that all is well.
   'HEARTBEAT_URL',
 ] as const;
 
-export type Config = Readonly<z.output<typeof schema>>;
-
-export interface ConfigFault {
-  readonly variable: string;
-  readonly problem: string;
-  readonly example: string;
-}
+export type Config = Readonly<z.output<typeof schema>> & {
+  /** SECRET_<NAME> and what is said about each. */
+  readonly operatorSecrets: readonly OperatorSecret[];
+};
 
 /** A line for each, with what to write instead. */
 export function faultLines(faults: readonly ConfigFault[]): string {
@@ -122,10 +116,16 @@ export function faultLines(faults: readonly ConfigFault[]): string {
 
 export type ConfigResult = { readonly config: Config } | { readonly faults: readonly ConfigFault[] };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Tells every fault at once, so that all are mended before one start. An empty variable counts as absent. */
 export function readConfig(environment: Environment = process.env): ConfigResult {
+  const read = readParts(environment);
+  if ('faults' in read) return read;
+  const missing = missingOnPostgres(read.config);
+  return missing.length > 0 ? { faults: missing } : read;
+}
+
+/** What is there, before it is asked whether something is missing. */
+function readParts(environment: Environment): ConfigResult {
   const given = Object.fromEntries(CONFIG_KEYS.flatMap((key) => (environment[key] ? [[key, environment[key]]] : [])));
   const faults: ConfigFault[] = [];
   for (const key of secretKeys) {
@@ -138,9 +138,11 @@ export function readConfig(environment: Environment = process.env): ConfigResult
     const variable = issue.path[0] as keyof typeof schema.shape;
     faults.push({ variable, problem: issue.message, example: exampleOf(variable) });
   }
+  const operator = readOperatorSecrets(environment);
+  faults.push(...operator.faults);
   if (result.success) faults.push(...togetherFaults(result.data));
   if (!result.success || faults.length > 0) return { faults };
-  return { config: Object.freeze(result.data) };
+  return { config: Object.freeze({ ...result.data, operatorSecrets: operator.secrets }) };
 }
 
 /**
@@ -152,7 +154,11 @@ export function secretsIn(config: Config): readonly string[] {
     url === undefined ? [] : partsOf(url),
   );
   const { TELEGRAM_BOT_TOKEN: bot, TELEGRAM_WEBHOOK_SECRET: webhook, API_TOKEN: api } = config;
-  return [...[bot, webhook, api].filter((secret) => secret !== undefined), ...addresses];
+  const keys = [config.SECRETS_KEY, config.SECRETS_KEY_PREVIOUS].flatMap((key) =>
+    key === undefined ? [] : [key.toString('hex'), key.toString('base64')],
+  );
+  const given = config.operatorSecrets.map(({ value }) => value);
+  return [...[bot, webhook, api].filter((secret) => secret !== undefined), ...addresses, ...keys, ...given];
 }
 
 function partsOf(address: string): readonly string[] {
@@ -182,8 +188,8 @@ const together: readonly (readonly string[])[] = [['TELEGRAM_WEBHOOK_URL', 'TELE
 
 /** For verbs that tell what is wrong and go on: a wrong variable counts as absent. */
 export function readLeniently(environment: Environment = process.env): LenientRead {
-  const read = readConfig(environment);
-  if ('config' in read) return { config: read.config, faults: [] };
+  const read = readParts(environment);
+  if ('config' in read) return { config: read.config, faults: missingOnPostgres(read.config) };
   const faulty = read.faults.map(({ variable }) => variable.replace(/_FILE$/, ''));
   const out = [...faulty, ...together.filter((each) => each.some((name) => faulty.includes(name))).flat()];
   const left = Object.entries(environment).filter(([name]) => !out.includes(name.replace(/_FILE$/, '')));
@@ -208,7 +214,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Values that are right by themselves and make no sense together. */
-function togetherFaults(config: Config): ConfigFault[] {
+function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
   const fault = (variable: keyof typeof schema.shape, problem: string) => ({
     variable,
     problem,
@@ -237,6 +243,15 @@ function togetherFaults(config: Config): ConfigFault[] {
   ];
 }
 
+/** Several servers may share a database on Postgres, so nothing that it needs can lie beside one of them. */
+function missingOnPostgres(config: Config): readonly ConfigFault[] {
+  if (!config.DATABASE_URL.startsWith('postgres')) return [];
+  const problem = 'is missing: a database on Postgres has no folder beside it, in which it could be kept';
+  return (['SECRETS_KEY', 'API_TOKEN'] as const)
+    .filter((variable) => config[variable] === undefined)
+    .map((variable) => ({ variable, problem, example: exampleOf(variable) }));
+}
+
 interface SecretRead {
   readonly key: (typeof secretKeys)[number];
   readonly file: string;
@@ -251,53 +266,9 @@ function readSecret({ key, file, given, faults }: SecretRead): void {
     fault(`is set together with ${key}; set one of the two`);
     return;
   }
-  try {
-    given[key] = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    fault(`cannot be read (${(error as { code?: string }).code ?? 'unknown'})`);
-  }
-}
-
-/** The surroundings of the command line, which may be on another computer than the server. */
-export interface CliConfig {
-  readonly apiUrl: string;
-  readonly isApiUrlNamed: boolean;
-  /** The files of the server of this folder lie there, beside its database. */
-  readonly ownFolder: string;
-  /** The token that is meant for whichever server is asked. */
-  readonly token: string | null;
-  readonly tokenFile: string | null;
-  /** The token of the server of this folder: it is for this computer alone. */
-  readonly ownToken: string | null;
-  readonly ownTokenFile: string;
-  readonly threadKey: string;
-  readonly noColour: boolean;
-}
-
-/** Nothing is checked here that the command line does not use: a fault in the server's variables must not stop it. */
-export function readCliConfig(environment: Environment = process.env): CliConfig {
-  const given = (name: string) => environment[name] || null;
-  const file = given('DATABASE_URL')?.replace(/^file:/, '');
-  const isFile = file !== undefined && !/^postgres(ql)?:/.test(file);
-  const ownFolder = isFile ? dirname(file) : 'data';
-  const named = given('CRONOGRAM_API_URL');
-  return {
-    apiUrl: named ?? ownAddress(given('HTTP_HOST'), given('HTTP_PORT')),
-    isApiUrlNamed: named !== null,
-    ownFolder,
-    token: given('CRONOGRAM_API_TOKEN'),
-    tokenFile: given('CRONOGRAM_API_TOKEN_FILE'),
-    ownToken: given('API_TOKEN'),
-    ownTokenFile: given('API_TOKEN_FILE') ?? join(ownFolder, 'api-token'),
-    threadKey: given('CRONOGRAM_THREAD_KEY') ?? 'cli:default',
-    noColour: given('NO_COLOR') !== null || environment['TERM'] === 'dumb',
-  };
-}
-
-/** A server that listens on every address is asked on this computer's own. */
-export function ownAddress(host: string | null, port: string | null): string {
-  const own = host === null || host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${own.includes(':') ? `[${own}]` : own}:${port ?? '8787'}`;
+  const read = readSecretFile(file);
+  if ('fault' in read) fault(read.fault);
+  else given[key] = read.text.trim();
 }
 
 export interface Stray {
@@ -316,7 +287,7 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
-  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL',
+  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SMTP_URL',
   'FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));
@@ -328,7 +299,7 @@ export const unbuilt: readonly string[] = [
 export function strayVariables(environment: Environment = process.env): readonly Stray[] {
   const known = [...CONFIG_KEYS, ...secretKeys.map((key) => `${key}_FILE`), ...clientKeys];
   return Object.keys(environment).flatMap((variable) => {
-    if (known.includes(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
+    if (known.includes(variable) || isOperatorSecret(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
     const isUnbuilt = Boolean(environment[variable]) && unbuilt.includes(variable.replace(/_FILE$/, ''));
     const nearest = isUnbuilt ? null : nearestTo(variable, known);
     return nearest === null && !isUnbuilt && !ownBeginning.test(variable) ? [] : [{ variable, nearest, isUnbuilt }];

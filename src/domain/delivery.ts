@@ -131,12 +131,18 @@ function cutPoint(text: string, max: number): number {
   return graphemeBoundary(text, max);
 }
 
-export const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters of a text as people count them. The segmenter is made when it is first needed, because that is slow. */
+export function charactersOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 function graphemeBoundary(text: string, max: number): number {
   const from = Math.max(0, max - 256);
   let boundary = from;
-  for (const { index } of segmenter.segment(text.slice(from, max + 64))) {
+  for (const { index } of charactersOf(text.slice(from, max + 64))) {
     if (from + index > max) break;
     boundary = from + index;
   }

@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts';
-import { segmenter } from './delivery.ts';
+import { charactersOf } from './delivery.ts';
 import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import type { OccurrenceOutcome } from './occurrence.ts';
@@ -118,7 +118,7 @@ function isWithin(name: string, max: number): boolean {
 /** As much of a name as fits, by whole characters. */
 export function beginningOf(name: string, max: number, unitsMax: number = max * limits.nameUnitsPerCharacter): string {
   let [count, end] = [0, 0];
-  for (const { index, segment } of segmenter.segment(name)) {
+  for (const { index, segment } of charactersOf(name)) {
     count += 1;
     if (count > max || index + segment.length > unitsMax) break;
     end = index + segment.length;

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Clock, Timer } from '../app/ports/outside.ts';
 import {
-  loadEnvFile,
   readEnvText,
   readLeniently,
   secretsIn,
@@ -15,6 +14,7 @@ import {
   type LenientRead,
   type Stray,
 } from '../config/config.ts';
+import { loadEnvFile } from '../config/surroundings.ts';
 import { lockNameOf, lockState, type LockState } from '../store/engine/lock.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { keptAside, listCopies } from '../store/files/backup.ts';

@@ -10,7 +10,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { KeyRing } from '../app/ports/secrets.ts';
 import { AppError, errorText, faultCodeOf } from '../domain/errors.ts';
 import { keyBytes } from '../domain/secrets/secret.ts';
@@ -26,6 +26,11 @@ export interface VaultSource {
   readonly file: string | null;
   /** SECRETS_KEY, and behind it those that it replaces. */
   readonly given: readonly Buffer[];
+}
+
+/** The file of the keys, beside the one of the database. */
+export function keyFileOf(database: string): string {
+  return join(dirname(database), 'secrets-key');
 }
 
 interface Key {

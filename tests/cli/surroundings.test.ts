@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCliConfig } from '../../src/config/config.ts';
+import { readCliConfig } from '../../src/config/surroundings.ts';
 
 describe('the surroundings of the command line', () => {
   it.each([

@@ -8,6 +8,7 @@ import type { WorkloadStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
+import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { WatchStore } from './watches.ts';
@@ -38,6 +39,7 @@ export interface Store
     UsageStore,
     ChunkStore,
     WatchStore,
-    CredentialStore {
+    CredentialStore,
+    SecretStore {
   close(): Promise<void>;
 }

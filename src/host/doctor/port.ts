@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { ownAddress } from '../../config/config.ts';
+import { ownAddress } from '../../config/surroundings.ts';
 import { keptAddress } from '../../system/own-address.ts';
 import { fail, ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
 

@@ -18,12 +18,12 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, positionOf, writeCursor } from '../engine/queries.ts';
 import { allOf, forUpdate, forUpdateOf, limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, hold, insertReturning, one, run, select, update, updateReturning } from '../engine/statements.ts';
+import { all, hold, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { redrawLost, redrawWords } from '../outbox/standing.ts';
-import { tellEvents } from '../records/journal.ts';
+import { recordOther } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { left } from '../tasks/grants.ts';
 import { moveChat } from './moves.ts';
@@ -216,7 +216,7 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const after = { address, role: yield* roleOf(person) };
   const told = { ...(wasIn && { before: stood }), after };
   const entryId = isChanged
-    ? yield* record({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
+    ? yield* recordOther({ at, actor: by, verb: 'allow', kind: 'access.allow', chatId: before.id, ...told, traceId })
     : null;
   const chat = readChat(yield* chatOf({ provider: telegram, address }, newId, at));
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
@@ -284,15 +284,21 @@ function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<
   const closes = to === 'refused' ? before.state !== to : stands(before) && before.approvedBy === person;
   const chat = { ...readChat(before), ...(closes ? { state: to, approvedBy: null } : {}) };
   if (!closes && role !== 'owner') return { chat, entryId: null, paused: 0 };
-  const told = { at, actor: by, verb: 'deny' as const, chatId: before.id, before: { address, role }, traceId };
-  const entryId = yield* record(told);
+  const deed = { at, actor: by, chatId: before.id, before: { address, role }, traceId };
+  const entryId = yield* recordOther({ ...deed, verb: 'deny', kind: 'access.deny' });
   if (!closes) return { chat, entryId, paused: 0 };
   const end = { approvedBy: null, approvedAt: null };
   if (to === 'new' && before.state === 'gone')
     yield* update('chats', { stateBefore: to, ...end }, sql`id = ${before.id}`);
   else yield* changeChat(before.id, { state: to, ...end }, at);
-  if (person !== null && to === 'refused') yield* leaveAll(before.id, person, at);
+  if (to === 'refused') yield* closeFor(before.id, person, at);
   return { chat, entryId, paused: yield* pauseAll(before.id, by, at) };
+}
+
+/** The keys of a chat that is denied go at once. */
+function* closeFor(chatId: string, person: Actor | null, at: number): Script<void> {
+  yield* run(sql`delete from secrets where chat_id = ${chatId}`);
+  if (person !== null) yield* leaveAll(chatId, person, at);
 }
 
 /** A person who is denied is out of every chat, whatever Telegram says of them there. */
@@ -320,25 +326,4 @@ function* pauseAll(chatId: string, by: Actor, at: number): Script<number> {
     paused += (yield* pauseTasks(ids, { reason, guard: raw('1 = 1'), by }, at)).length;
   }
   return paused;
-}
-
-interface Deed {
-  readonly at: number;
-  readonly actor: Actor;
-  readonly verb: 'allow' | 'deny';
-  readonly chatId: string;
-  readonly before?: object;
-  readonly after?: object;
-  readonly traceId?: string | null | undefined;
-}
-
-function* record({ before, after, traceId = null, ...deed }: Deed): Script<string> {
-  const json = (facts: object | undefined) => (facts === undefined ? null : JSON.stringify(facts));
-  const row = { ...deed, before: json(before), after: json(after), traceId };
-  const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
-  const ref = String(made?.id ?? '');
-  yield* tellEvents([
-    { kind: `access.${deed.verb}`, at: deed.at, taskId: null, ref, chatId: deed.chatId, data: after ?? before ?? {} },
-  ]);
-  return ref;
 }

@@ -8,6 +8,7 @@ import { laneIn } from '../outbox/lanes.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { applyMembership } from './people.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
+import { mergeSecrets } from './secrets.ts';
 
 /**
  * A group became a supergroup. The old address stays as an alias, so whoever comes with it finds the chat. When an update
@@ -71,6 +72,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);
   yield* mergeBlobs(old.id, young.id);
+  yield* mergeSecrets(old.id, young.id);
   yield* mergeMembers(old.id, young.id, at);
   yield* update('chatAliases', { chatId: old.id }, ofYoung);
   yield* run(sql`delete from chats where id = ${young.id}`);

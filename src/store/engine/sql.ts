@@ -133,7 +133,7 @@ export function limit(rows: number): Sql {
 }
 
 /** Lists come in few lengths, filled up with what matches nothing, so that few statements have to be prepared. */
-const lengths = [2, 16, 64, 256, 1024];
+const lengths = [2, 16, 64, 128, 256, 1024];
 
 export function list(values: readonly string[]): Sql {
   const distinct = [...new Set(values)];

@@ -135,8 +135,9 @@ export type Settable<Row> = { readonly [K in keyof Row]?: Row[K] | Sql | undefin
 
 /** Answers whether a row took the change. */
 export function* update<N extends TableName>(table: N, set: Settable<RowOf<N>>, where: Sql): Script<boolean> {
-  const { change, values } = changeOf(table, set, where);
-  const took: readonly boolean[] = yield { does: 'update', change, tuples: [values] };
+  const made = changeOf(table, set, where);
+  const tuples = [valuesLike(made, set, where)];
+  const took: readonly boolean[] = yield { does: 'update', change: made.change, tuples };
   return took[0] === true;
 }
 
@@ -151,15 +152,15 @@ export function* updateAll<N extends TableName, T, const S extends Settable<RowO
   items: readonly T[],
   { set, where }: Changing<NoInfer<T>, S>,
 ): Script<T[]> {
-  const changes = items.map((item) => changeOf(table, set(item), where(item)));
-  const [first] = changes;
+  let first: Made | undefined;
+  const tuples: Tuple[] = [];
+  for (const item of items) {
+    const [setting, condition] = [set(item), where(item)];
+    first ??= changeOf(table, setting, condition);
+    tuples.push(valuesLike(first, setting, condition));
+  }
   if (first === undefined) return [];
-  if (changes.some(({ change }) => change !== first.change)) throw new Error(`unlike changes of ${table}`);
-  const took: readonly boolean[] = yield {
-    does: 'update',
-    change: first.change,
-    tuples: changes.map(({ values }) => values),
-  };
+  const took: readonly boolean[] = yield { does: 'update', change: first.change, tuples };
   return items.filter((_item, index) => took[index]);
 }
 
@@ -187,7 +188,7 @@ function settingOf(table: TableName, set: object, values: Value[]): Shape {
     const column = columns.get(name);
     if (column === undefined) throw new Error(`${table} has no column ${name}`);
     shape = followed(shape, shape === nothing.shape ? column.becomes : column.thenBecomes);
-    if (typeof value === 'object' && value !== null && 'shape' in value) {
+    if (isComputed(value)) {
       values.push(...value.values);
       shape = followed(shape, value.shape);
     } else {
@@ -200,17 +201,40 @@ function settingOf(table: TableName, set: object, values: Value[]): Shape {
 
 interface Made {
   readonly change: Change;
-  readonly values: Tuple;
+  /** The columns that are set, each with the shape of what is computed for it; null where the value is given. */
+  readonly columns: readonly (readonly [string, Shape | null])[];
 }
 
 const changes = new Map<TableName, Map<Shape, Map<Shape, Change>>>();
 
 function changeOf(table: TableName, set: object, where: Sql): Made {
-  const values: Value[] = [];
-  const setting = settingOf(table, set, values);
-  values.push(...where.values);
+  const setting = settingOf(table, set, []);
   const change = changes.get(table)?.get(setting)?.get(where.shape) ?? keptChange(table, setting, where.shape);
-  return { change, values };
+  const given = Object.entries(set).filter(([, value]) => value !== undefined) as [string, Value | Sql][];
+  return { change, columns: given.map(([name, value]) => [name, isComputed(value) ? value.shape : null]) };
+}
+
+function isComputed(value: Value | Sql | undefined): value is Sql {
+  return typeof value === 'object' && value !== null && 'shape' in value;
+}
+
+/** The values of a change like one that was made: most of many rows take the same change, so only the first is put together. */
+function valuesLike({ change, columns }: Made, set: object, where: Sql): Tuple {
+  const values: Value[] = [];
+  let place = 0;
+  for (const name of Object.keys(set)) {
+    const value = (set as Readonly<Record<string, Value | Sql | undefined>>)[name];
+    if (value === undefined) continue;
+    const column = columns[place];
+    const shape = isComputed(value) ? value.shape : null;
+    if (column?.[0] !== name || column[1] !== shape) throw new Error(`unlike changes of ${change.table}`);
+    if (isComputed(value)) values.push(...value.values);
+    else values.push(value);
+    place += 1;
+  }
+  if (place !== columns.length || where.shape !== change.where) throw new Error(`unlike changes of ${change.table}`);
+  values.push(...where.values);
+  return values;
 }
 
 function keptChange(table: TableName, set: Shape, where: Shape): Change {

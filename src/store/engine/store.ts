@@ -10,6 +10,7 @@ import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
+import { secretStore } from '../chats/secrets.ts';
 import { chatTaskStore } from '../chats/tasks.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
@@ -73,6 +74,7 @@ export function createStore(engine: Engine): Store {
       ...usageStore,
       ...credentialStore,
       ...chunkStore,
+      ...secretStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),

@@ -3,7 +3,7 @@ import type { PartEnd } from '../../app/ports/outbox.ts';
 import { deliveryCode } from '../../domain/delivery.ts';
 import { isView, type View, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, pick } from '../engine/fields.ts';
+import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
 import { all, hold, one, returning, select, update, updateAll } from '../engine/statements.ts';
@@ -47,11 +47,8 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
       now,
     );
     if (status === 'delivered') yield* keepAlbums(won);
-    if (status !== 'failed')
-      yield* settleLateNags(
-        won.map(({ id }) => id),
-        now,
-      );
+    const rows = yield* rowsOf(won);
+    if (status !== 'failed') yield* settleLateNags([...rows.values()], now);
     const isCoded = status === 'failed' || status === 'blocked';
     if (isCoded)
       yield* tellGroupInstead(
@@ -63,7 +60,8 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
     if (status !== 'pending')
       yield* tellEvents(
         won.map(({ id, taskId = null, fallback }) => {
-          const told = { kind: `delivery.${status}`, at: now, taskId, ref: id } as const;
+          const chatId = rows.get(id)?.chatId ?? null;
+          const told = { kind: `delivery.${status}`, at: now, taskId, ref: id, chatId } as const;
           const code = codes.get(id) ?? null;
           const data = {
             ...(fallback === undefined ? {} : { fallback }),
@@ -74,6 +72,16 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
       );
   }
   return written;
+}
+
+const rowFields = pick(columns.deliveries, 'id', 'chatId', 'kind', 'part');
+
+/** The rows of parts, which stay in the chat where they were when their task moves. */
+function* rowsOf(parts: readonly PartEnd[]): Script<ReadonlyMap<string, Answer<typeof rowFields>>> {
+  if (parts.length === 0) return new Map();
+  const ids = list(parts.map(({ id }) => id));
+  const found = yield* all(select(rowFields)`from deliveries where id in ${ids}`);
+  return new Map(found.map((row) => [row.id, row]));
 }
 
 const codedFields = pick(columns.deliveries, 'id', 'status', 'cause', 'error');
@@ -258,6 +266,12 @@ function* forgetMended(ends: readonly PartEnd[], now: number): Script<void> {
   if (over.length === 0) return;
   const ids = list(over.map(({ id }) => id));
   const home = sql`from deliveries d where d.id in ${ids} and d.goes_to = 'task' and d.task_id is not null`;
+  // In most chats nothing was told that could be over.
+  const troubled = yield* one(
+    select(pick(columnsOf('deliveries', 'd'), 'id'))`${home} and exists (
+      select 1 from told where told.chat_id = d.chat_id and word in ('fallback', 'not_renamed', 'blocked')) limit 1`,
+  );
+  if (troubled === undefined) return;
   const mended = yield* all(
     returning(
       pick(columns.told, 'chatId', 'word', 'taskId'),

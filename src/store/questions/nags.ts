@@ -8,7 +8,7 @@ import type { Policies } from '../../domain/policy.ts';
 import { isTimezone } from '../../domain/schedule/schedule.ts';
 import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, mapped, maybe, pick, type Answer, type RowOf } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { forUpdate, limit as limited, list, nothing, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
@@ -68,16 +68,17 @@ export function* settleNag(deliveryId: string | null, now: number): Script<boole
   return true;
 }
 
+type NagPart = Pick<RowOf<'deliveries'>, 'id' | 'kind' | 'part'>;
+
 /**
  * Reminders that were on their way to Telegram while their reason went away: one that has come is removed now, and one that came
  * back is not sent again. The lock lets whoever closes the reason at this very moment find the reminder, or be found here.
  */
-export function* settleLateNags(deliveryIds: readonly string[], now: number): Script<void> {
-  if (deliveryIds.length === 0) return;
-  const nags = yield* all(
-    select(lateFields)`from deliveries d join runs r on r.id = d.run_id
-      where d.id in ${list(deliveryIds)} and d.kind = 'notice' and d.part > ${firstPart} and d.part < ${lastPart}`,
-  );
+export function* settleLateNags(parts: readonly NagPart[], now: number): Script<void> {
+  const reminders = parts.filter(({ kind, part }) => kind === 'notice' && part > firstPart && part < lastPart);
+  if (reminders.length === 0) return;
+  const ids = list(reminders.map(({ id }) => id));
+  const nags = yield* all(select(lateFields)`from deliveries d join runs r on r.id = d.run_id where d.id in ${ids}`);
   for (const { id, occurrenceId } of nags) {
     const ack =
       occurrenceId === null

@@ -15,7 +15,7 @@ import { cancelLive } from './thread-runs.ts';
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
  * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
  */
-export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<void> {
+export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Numbered[], now: number): Script<void> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
     ...(yield* moveOn(
@@ -32,10 +32,11 @@ export function* writeClaims(claims: readonly SlotPlan[], now: number): Script<v
   const known = placed.filter((_one, index) => made[index] !== true);
   yield* tellEvents(placed.filter((_one, index) => made[index]).flatMap((one) => decisionOf(one, now)));
   const dropped = new Set(known.map(({ occurrence }) => occurrence.id));
-  yield* dispatchRuns(
-    won.flatMap((claim) => claim.runs).filter((run) => !dropped.has(run.occurrenceId ?? '')),
-    now,
-  );
+  const runs = won.flatMap((claim) => claim.runs);
+  const isDropped = ({ occurrenceId }: NewRun) => dropped.has(occurrenceId ?? '');
+  yield* takeBackNumbers(runs.filter(isDropped));
+  const going = runs.filter((run) => !isDropped(run));
+  yield* dispatchRuns(going, now, numbersIn(tasks, going));
   const completed = won.filter(({ nextAt }) => nextAt === null);
   yield* tellComplete(
     completed.map(({ taskId }) => taskId),
@@ -75,11 +76,29 @@ function decisionOf({ taskId, occurrence }: Placed, now: number): NewEvent[] {
   return [{ kind: `occurrence.${status}`, at: now, taskId, ref: id, data: { reason } }];
 }
 
-/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. */
+/** Most claims move a task along and leave its state alone, and with it the index that the state stands in. It numbers the runs as well. */
 function moveOn(claims: readonly SlotPlan[], change: { readonly state?: 'completed' } = {}): Script<SlotPlan[]> {
   return updateAll('tasks', claims, {
-    set: (claim) => ({ nextAt: claim.nextAt, ...change }),
+    set: ({ nextAt, runs }) => ({ nextAt, ...change, runNumber: sql`run_number + ${runs.length}` }),
     where: isAsExpected,
+  });
+}
+
+/** The numbers that the claims have taken for their runs, as the rows of the tasks are locked since they were read. */
+function numbersIn(tasks: readonly Numbered[], runs: readonly NewRun[]): ReadonlyMap<string, Numbers> {
+  const left = new Map(tasks.map(({ id, runNumber, contextVersion }) => [id, { runNumber, contextVersion }]));
+  const numbers = new Map<string, Numbers>();
+  for (const { id, taskId } of runs) {
+    const task = left.get(taskId ?? '');
+    if (task !== undefined) numbers.set(id, { ...task, runNumber: (task.runNumber += 1) });
+  }
+  return numbers;
+}
+
+function* takeBackNumbers(runs: readonly NewRun[]): Script<void> {
+  yield* updateAll('tasks', runs, {
+    set: () => ({ runNumber: raw('run_number - 1') }),
+    where: ({ taskId }) => sql`id = ${taskId ?? ''}`,
   });
 }
 
@@ -109,8 +128,12 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
 }
 
 /** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
-export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void> {
-  const made = yield* insertRuns(runs);
+export function* dispatchRuns(
+  runs: readonly NewRun[],
+  now: number,
+  numbers?: ReadonlyMap<string, Numbers>,
+): Script<void> {
+  const made = yield* insertRuns(runs, numbers);
   const refused = runs.filter((_run, index) => made[index] !== true);
   yield* updateAll('occurrences', refused, {
     set: () => ({ status: 'failed', error: 'a run with this key exists already', updatedAt: now }),
@@ -118,7 +141,7 @@ export function* dispatchRuns(runs: readonly NewRun[], now: number): Script<void
   });
 }
 
-type Numbers = Pick<Answer<typeof numberFields>, 'runNumber' | 'contextVersion'>;
+type Numbers = Omit<Numbered, 'id'>;
 
 /** Numbers for the runs of each task, in the order in which they enter, and that of the context which they are given. */
 function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Numbers>> {
@@ -135,11 +158,14 @@ function* numbersFor(runs: readonly NewRun[]): Script<ReadonlyMap<string, Number
   return numbers;
 }
 
-const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
+/** The columns of a task by which its runs are numbered. */
+export const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersion');
+
+type Numbered = Answer<typeof numberFields>;
 
 /** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
-export function* insertRuns(runs: readonly NewRun[]): Script<boolean[]> {
-  const numbers = yield* numbersFor(runs);
+export function* insertRuns(runs: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<boolean[]> {
+  const numbers = given ?? (yield* numbersFor(runs));
   const made = yield* insertAll(
     'runs',
     runs.map((run) => {

@@ -42,7 +42,7 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   const plans = decided.filter((one): one is SlotPlan => !isQuarantine(one));
-  yield* writeClaims(plans, now);
+  yield* writeClaims(plans, due, now);
   yield* pauseForOwners(
     plans.flatMap(({ taskId, occurrences }) => occurrences.map(({ reason }) => ({ taskId, reason }))),
     now,

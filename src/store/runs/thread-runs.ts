@@ -196,12 +196,15 @@ export function* countBegun(runIds: readonly string[], now: number): Script<Spen
 /** Tasks whose last allowed run has ended are completed. Answers which, with the count. */
 export function* completeSpent(taskIds: readonly string[], now: number): Script<Spent[]> {
   if (taskIds.length === 0) return [];
-  const spent = yield* updateReturning(
-    'tasks',
-    { state: 'completed', nextAt: null },
-    sql`id in ${list(taskIds)} and state = 'active' and bounded_runs >= max_runs`,
-    pick(columns.tasks, 'id', 'boundedRuns'),
+  // Few are, and to look is half the work of an update that changes nothing.
+  const found = yield* all(
+    select(pick(columns.tasks, 'id', 'boundedRuns'))`from tasks
+      where id in ${list(taskIds)} and state = 'active' and bounded_runs >= max_runs`,
   );
+  const spent = yield* updateAll('tasks', found, {
+    set: () => ({ state: 'completed', nextAt: null }),
+    where: ({ id }) => sql`id = ${id} and state = 'active'`,
+  });
   yield* tellComplete(
     spent.map(({ id }) => id),
     now,

@@ -1,6 +1,6 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
-import { chatAliasesTable, chatsTable, grantsTable, membersTable, usersTable } from './places.ts';
+import { chatAliasesTable, chatsTable, grantsTable, membersTable, secretsTable, usersTable } from './places.ts';
 import {
   auditTable,
   credentialsTable,
@@ -65,5 +65,6 @@ export function defineTables(d: Dialect) {
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
     credentials: credentialsTable(d),
+    secrets: secretsTable(d, chats),
   };
 }

@@ -71,6 +71,7 @@ export function* pauseTasks(
   { reason, guard, by = 'system' }: Pause,
   now: number,
 ): Script<readonly string[]> {
+  if (taskIds.length === 0) return [];
   yield* recordDue(taskIds, { reason: 'paused', guard }, now);
   const stopped = yield* stopTasks(
     taskIds.map((taskId) => ({ taskId, reason })),
@@ -105,6 +106,7 @@ export function* stopTasks(
     }),
     where: ({ taskId }) => sql`id = ${taskId} and state = 'active' and ${guard}`,
   });
+  if (stopped.length === 0) return [];
   const states = { stateBefore: 'active', stateAfter: 'paused' } as const;
   const deeds = yield* recordVerbs(
     stopped.map(({ taskId, reason }) => ({ at: now, actor: by, verb, taskId, ...states, after: { reason } })),

@@ -4,13 +4,24 @@ import { lockChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, raw, sql, text } from '../engine/sql.ts';
-import { hold, insert, insertAll, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import {
+  all,
+  hold,
+  insert,
+  insertAll,
+  one,
+  run,
+  select,
+  update,
+  updateAll,
+  updateReturning,
+} from '../engine/statements.ts';
 import { retryBlocked } from '../outbox/holds.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { closeAcks, reopenDropped, reopenSnoozed } from '../questions/nags.ts';
 import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
-import { dispatchRuns, insertOccurrences, writeClaims } from '../runs/claims.ts';
+import { dispatchRuns, insertOccurrences, numberFields, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask, noTopic } from './attach.ts';
@@ -54,7 +65,10 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
     const { chatId, ownerId: owner, created } = scene.task;
     yield* checkQuota(request.quota, { chatId, owner, createdBy: created.by });
   }
-  for (const claim of change.claims) yield* writeClaims([claim], at);
+  for (const claim of change.claims) {
+    const tasks = yield* all(select(numberFields)`from tasks where id = ${taskId}`);
+    yield* writeClaims([claim], tasks, at);
+  }
   const { ended, calledOff } = yield* endOpen(request, change);
   yield* setFields(request, change, scene.task);
   if (change.scopes !== null) {

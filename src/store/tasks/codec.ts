@@ -131,7 +131,7 @@ export function readGrant(row: Answer<typeof grantFields>, chatId: string): Gran
 export const dueFields = {
   ...pick(t, 'id', 'version', 'number', 'nextAt', 'title', 'instructions', 'action', ...scheduleNames),
   ...pick(t, 'minGapMs', 'policies', 'subject', 'tags', 'context', 'boundedRuns', 'resumeAt', 'skipsUntil'),
-  ...pick(t, 'ownerId', 'chatId'),
+  ...pick(t, 'ownerId', 'chatId', 'runNumber', 'contextVersion'),
   provider: c.provider,
   ...grantFields,
   live: number(

@@ -300,6 +300,9 @@ const draftKeptMs = 86_400_000;
 /** A word that is over so late is read by nobody any more. */
 const standingKeptMs = 30 * DAY_MS;
 
+/** A chat that is gone may come back, and so may its tasks; after so long its keys are of no use but to a thief. */
+const secretsOfGoneKeptMs = 30 * DAY_MS;
+
 function* dropExpired(at: {
   readonly now: number;
   readonly limit: number;
@@ -317,6 +320,10 @@ function* dropExpired(at: {
     standing: yield* dropped(
       sql`delete from standing where id in (select id from standing
         where kind <> 'card' and created_at <= ${now - standingKeptMs} order by id ${limit})`,
+    ),
+    secrets: yield* dropped(
+      sql`delete from secrets where id in (select s.id from secrets s join chats c on c.id = s.chat_id
+        where c.state = 'gone' and c.updated_at <= ${now - secretsOfGoneKeptMs} order by s.id ${limit})`,
     ),
     kv: yield* dropped(
       sql`delete from kv where expires_at <= ${now} and (scope, key) in (

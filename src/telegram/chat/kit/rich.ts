@@ -1,4 +1,4 @@
-import { isHighSurrogate, segmenter } from '../../../domain/delivery.ts';
+import { charactersOf, isHighSurrogate } from '../../../domain/delivery.ts';
 import { messagePartLengthMax } from '../../../domain/limits.ts';
 import type { Entity, Drawn } from '../../../domain/shown.ts';
 import { keyboard, type Rows } from './press.ts';
@@ -66,7 +66,7 @@ const graphemeMax = 64;
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   let end = 0;
-  for (const { index, segment } of segmenter.segment(text.slice(0, max + graphemeMax))) {
+  for (const { index, segment } of charactersOf(text.slice(0, max + graphemeMax))) {
     if (index + segment.length > max - 1) break;
     end = index + segment.length;
   }

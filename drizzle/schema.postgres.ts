@@ -32,6 +32,8 @@ export const {
   blobChunks,
   blobRefs,
   watches,
+  tokens,
+  tokenChats,
   credentials,
   secrets,
 } = postgresTables;

@@ -87,13 +87,17 @@ export interface Operation<
 }
 
 interface Described<P, Q, B, A> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'operations' | 'health';
+  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'tokens' | 'operations' | 'health';
   readonly summary: string;
   /** What the token must allow; `open` needs no token. */
   readonly scope: TokenScope | 'open';
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** Bytes of a body, at most; the usual number where none is named. */
+  readonly bodyMax?: number;
+  /** How a body is refused that is larger than usual, as nothing that is built in needs one. */
+  readonly large?: 'images_unavailable';
   /** Takes an Idempotency-Key. */
   readonly idempotent?: true;
   readonly answer: A;

@@ -6,6 +6,7 @@ import { scheduleOperations } from './schedules.ts';
 import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
 import { threadOperations } from './threads.ts';
+import { tokenOperations } from './tokens.ts';
 import { truthOperations } from './truth.ts';
 import { verbOperations } from './verbs.ts';
 
@@ -20,6 +21,7 @@ export const operations = {
   ...actionOperations,
   ...statusOperations,
   ...accessOperations,
+  ...tokenOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type Operations = typeof operations;

@@ -195,6 +195,9 @@ const messageBody = strict({
     .meta({ description: 'The same as the header Idempotency-Key; one of them is enough.' }),
 }).meta({ id: 'Message', example: { thread_key: 'cli:default', text: 'The build is green.' } });
 
+/** Clients of jagc send images with a message: so many bytes, in base64. */
+const messageBytesMax = 75 * 1024 * 1024;
+
 const place = z
   .string()
   .regex(/^[1-9]\d{0,2}$/, { error: 'it is the place of a file in the result: 1, 2, 3 and so on' })
@@ -285,6 +288,8 @@ export const runOperations = {
     tag,
     summary: 'Put a text into a thread; the texts of one thread come in order',
     body: messageBody,
+    bodyMax: messageBytesMax,
+    large: 'images_unavailable',
     idempotent: true,
     answer: runAnswer,
     statuses: [202],

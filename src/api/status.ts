@@ -67,7 +67,7 @@ export const statusOperations = {
       runs: strict({ running: count, queued: count }),
       deliveries: strict({ pending: count, blocked: count, unknown: count }),
       chats: count.meta({ description: 'Chats that were approved.' }),
-      database_bytes: count,
+      database_bytes: count.nullable().meta({ description: 'Null for a token of some chats.' }),
       audit: strict({ at: instant, findings: count })
         .nullable()
         .meta({ description: 'The last look for what must never be; null when there was none yet.' }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
+import { createRecent } from '../app/operations/recent.ts';
 import { createStatus, createUsage } from '../app/operations/status.ts';
 import { createTick } from '../app/pipeline/tick.ts';
 import type { Meter } from '../app/ports/metering.ts';
@@ -9,8 +10,10 @@ import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
 import type { Config } from '../config/config.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
+import type { Principal } from '../domain/principal.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
+import type { CallerRooms } from '../http/serving.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
@@ -58,23 +61,24 @@ export function createApi(config: Config, deps: ApiDeps) {
   const ready = async () => readyIn(phase, await whole());
   const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
+  const status = createStatus({ ...world, ...rooms, loops, version, ready: whole });
+  const tick = createTick({ ...world, loops, idle });
   const app = createHttpApp({
     ...world,
     ...rooms,
     ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
     ...(streams === undefined ? {} : { streams }),
-    operations: {
-      status: createStatus({ ...world, ...rooms, store, loops, version, ready: whole }),
-      usage: createUsage({ ...world, store, quota: { chat, user } }),
-      tick: createTick({ ...world, loops, idle }),
+    roomsOf: roomsFor(deps, (seen) => ({
+      status: status(seen),
+      usage: createUsage({ ...world, store: seen, quota: { chat, user } }),
+      tick,
       retentionDays,
-    },
+    })),
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
     apiRate,
     token,
-    actor: 'api:token:default',
     version,
     health: {
       live: () => ({
@@ -84,6 +88,26 @@ export function createApi(config: Config, deps: ApiDeps) {
     },
   });
   return { app, ready, token, tokenFile };
+}
+
+/** Different lists of chats for which the use cases are kept at hand; a server has few tokens. */
+const reachesMax = 100;
+
+/** The use cases for the chats of a principal, made once for each list of chats. */
+function roomsFor(
+  { rooms }: Pick<ApiDeps, 'rooms'>,
+  operationsOver: (seen: Store) => CallerRooms['operations'],
+): (principal: Principal) => CallerRooms {
+  const made = createRecent<CallerRooms>(reachesMax);
+  return ({ chats }) => {
+    const key = JSON.stringify(chats);
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const { store, ...asked } = rooms.within(chats);
+    const fresh = { ...asked, operations: operationsOver(store) };
+    made.put(key, fresh);
+    return fresh;
+  };
 }
 
 /** The answer of the parts holds for a moment; that the server stops is true at once. */

@@ -61,15 +61,17 @@ import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
+import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { settingsOf } from '../domain/chat-settings.ts';
 import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import type { Reach } from '../domain/principal.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
-import { createIds, sha256 } from '../system/ids.ts';
+import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { signatures } from '../system/signature.ts';
 import { createTemplates } from '../system/templates/templates.ts';
@@ -126,18 +128,26 @@ export const endsPerClaim = 2;
 
 const dayMs = 86_400_000;
 
-export interface Rooms extends Housekeeping {
-  readonly kinds: Kinds;
+/** The use cases that look at chats, over a store that shows some of them, or all. */
+interface AskedRooms {
   readonly testRuns: TestRuns;
   readonly tasks: Tasks;
-  readonly blobs: BlobStore;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly bulk: Bulk;
   readonly truth: Truth;
+  readonly access: Access;
+  readonly store: Store;
+}
+
+export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
+  /** The same for a caller for whom nothing exists outside of these chats. */
+  within(chats: Reach): AskedRooms;
+  readonly tokens: Tokens;
+  readonly kinds: Kinds;
+  readonly blobs: BlobStore;
   readonly downtimes: Downtimes;
   readonly chats: Chats;
-  readonly access: Access;
   readonly worker: Worker;
   readonly bell: Bell;
   readonly alarms: Alarms;
@@ -192,7 +202,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
-  const tasks = createTasks({ ...making, retimed: review?.look });
+  const asking = { ...making, blobs, retimed: review?.look, retentionMs: settings.RETENTION_DAYS * dayMs };
+  const everywhere = askedRooms(asking, store);
   const downtimes = createDowntimes({ ...shared, ...watch });
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
@@ -202,16 +213,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   return {
-    tasks,
+    ...everywhere,
+    within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
+    tokens: createTokens({ ...shared, craft: tokenCraft }),
     blobs,
-    runs: createRuns({ ...shared, blobs }),
-    messages: createMessages({ ...shared, runs }),
-    testRuns: createTestRuns(making),
-    bulk: createBulk({ ...shared, tasks }),
-    truth: createTruth({ ...shared, retentionMs: settings.RETENTION_DAYS * dayMs }),
     downtimes,
     chats,
-    access: createAccess(shared),
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
     bell,
@@ -235,6 +242,30 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       ],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
+  };
+}
+
+type DepsOf<F extends (deps: never) => unknown> = Omit<Parameters<F>[0], 'store'>;
+type Asking = DepsOf<typeof createTasks> &
+  DepsOf<typeof createRuns> &
+  DepsOf<typeof createMessages> &
+  DepsOf<typeof createTestRuns> &
+  Omit<DepsOf<typeof createBulk>, 'tasks'> &
+  DepsOf<typeof createTruth> &
+  DepsOf<typeof createAccess>;
+
+function askedRooms(asking: Asking, store: Store): AskedRooms {
+  const own = { ...asking, store };
+  const tasks = createTasks(own);
+  return {
+    tasks,
+    runs: createRuns(own),
+    messages: createMessages(own),
+    testRuns: createTestRuns(own),
+    bulk: createBulk({ ...own, tasks }),
+    truth: createTruth(own),
+    access: createAccess(own),
+    store,
   };
 }
 

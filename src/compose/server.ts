@@ -160,7 +160,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
-  const streams = createEventStreams({ ...patient, readEvents: rooms.truth.readEvents });
+  const streams = createEventStreams(patient);
   opened.onEvents(streams.hint);
   opened.onDoubt(() => {
     for (const loop of loops) loop.ring();

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'invalid_action'
   | 'invalid_cursor'
   | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
   | 'task_not_found'
   | 'run_not_found'

@@ -25,8 +25,8 @@ const taskVerbs = [
   'reconcile',
 ] as const;
 
-/** Verbs on the list of those who are let in, about no task. */
-const accessVerbs = ['allow', 'deny'] as const;
+/** Verbs on the lists of those who are let in, people and tokens, about no task. */
+const accessVerbs = ['allow', 'deny', 'make_token', 'revoke_token'] as const;
 
 /** Verbs on secrets, about no task. */
 const secretVerbs = ['set', 'delete'] as const;

@@ -8,8 +8,12 @@ export interface Principal {
   readonly actor: Actor;
   readonly scopes: readonly TokenScope[];
   /** Ids of chats; null stands for all of them, and for what belongs to no chat. */
-  readonly chats: readonly string[] | null;
+  readonly chats: Reach;
+  /** The instant from which on it may do nothing; null where there is none. */
+  readonly endsAt: number | null;
 }
+
+export type Reach = readonly string[] | null;
 
 /** Each includes those before it: look; run what is there and say something; change tasks; and do what concerns the server. */
 export const tokenScopes = ['read', 'run', 'manage', 'admin'] as const;

@@ -6,7 +6,8 @@ import { operations, type OperationId } from '../api/operations.ts';
 import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
-import { refusalsWith } from './docs/describing.ts';
+import type { Principal } from '../domain/principal.ts';
+import { neededScope, refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';
 import { faultOf } from './errors.ts';
@@ -17,11 +18,13 @@ import { runHandlers } from './handlers/runs.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
-import { serve, trace, traceOf, replayedHeader, type Handlers, type HttpRooms } from './serving.ts';
-import { limitRate, requireToken } from './token.ts';
+import { serve, trace, traceOf, replayedHeader, type CallerRooms, type Handlers, type HttpRooms } from './serving.ts';
+import { limitRate, principalFor, requireToken } from './token.ts';
 
-export interface HttpDeps extends Omit<HttpRooms, 'description'> {
+export interface HttpDeps extends Omit<HttpRooms, 'description' | 'principal' | 'actor' | keyof CallerRooms> {
+  /** API_TOKEN. */
   readonly token: string;
+  readonly roomsOf: (principal: Principal) => CallerRooms;
   readonly log: Log;
   readonly stopwatch: Stopwatch;
   readonly ids: Ids;
@@ -44,7 +47,7 @@ const handlers = {
 
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
 export function createHttpApp(deps: HttpDeps): OpenAPIHono {
-  const { token, stopwatch, version, apiRate = 0, streams } = deps;
+  const { stopwatch, version, apiRate = 0, streams } = deps;
   const app = new OpenAPIHono();
   app.onError((error, c) => answerFault(deps, error, c));
   const methodsAt = methodsOf(app);
@@ -57,12 +60,18 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
     checkTarget(c.req.url);
     await next();
   });
-  const guard = requireToken(token, stopwatch);
+  const guard = requireToken(deps);
   app.use('/v1/*', guard);
   app.use('/v1/*', limitRate(apiRate, stopwatch));
-  if (streams !== undefined) serveEventStream(app, streams);
-  const rooms = { ...deps, description: () => describeApi(app, version, deps.kinds.forms) };
-  for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, rooms);
+  if (streams !== undefined) serveEventStream(app, streams, deps.roomsOf);
+  const shared = { ...deps, description: () => describeApi(app, version, deps.kinds.forms) };
+  const roomsOf = (principal: Principal): HttpRooms => ({
+    ...shared,
+    ...deps.roomsOf(principal),
+    principal,
+    actor: principal.actor,
+  });
+  for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, roomsOf);
   serveMetrics(app, deps, guard);
   serveDocs(app, deps);
   return app;
@@ -177,6 +186,17 @@ export interface PageOfMetrics {
   page(): Promise<string>;
 }
 
+/** Series count the work of all chats together. */
+const metricsScope = 'read';
+
+function ofSomeChats(): AppError {
+  return new AppError(
+    'forbidden',
+    'Metrics tell of the whole server, and this token holds for some chats. Ask for one with the scope read that names no chats.',
+    { details: { scope: metricsScope } },
+  );
+}
+
 /** For Prometheus, which brings the token as its `authorization` setting says. It is text, so it is no operation of the API. */
 function serveMetrics(app: OpenAPIHono, { metrics }: Pick<HttpDeps, 'metrics'>, guard: MiddlewareHandler): void {
   if (metrics === undefined) return;
@@ -187,11 +207,14 @@ function serveMetrics(app: OpenAPIHono, { metrics }: Pick<HttpDeps, 'metrics'>, 
     summary: 'How the server does, in the text format of Prometheus',
     method: 'get',
     path: '/metrics',
-    security: [{ token: [] }],
+    ...neededScope(metricsScope),
     responses: {
       200: { description: 'Done.', content: { 'text/plain': { schema: { type: 'string' } } } },
-      ...refusalsWith(['unauthorized', 'rate_limited', 'internal']),
+      ...refusalsWith(['unauthorized', 'forbidden', 'rate_limited', 'internal']),
     },
   });
-  app.get('/metrics', async (c) => c.body(await metrics.page(), 200, { 'content-type': metrics.contentType }));
+  app.get('/metrics', async (c) => {
+    if (principalFor(c, metricsScope).chats !== null) throw ofSomeChats();
+    return c.body(await metrics.page(), 200, { 'content-type': metrics.contentType });
+  });
 }

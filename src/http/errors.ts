@@ -14,6 +14,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   invalid_cursor: 400,
   images_unavailable: 400,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   task_not_found: 404,
   run_not_found: 404,

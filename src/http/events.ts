@@ -6,10 +6,13 @@ import { eventsQuery, truthOperations } from '../api/truth.ts';
 import { waitAtMost } from '../app/pipeline/workers.ts';
 import type { Log, Timer } from '../app/ports/outside.ts';
 import type { EventPage, EventQuery, EventRow } from '../app/ports/why.ts';
+import type { Truth } from '../app/why/truth.ts';
 import { AppError, errorText } from '../domain/errors.ts';
 import { eventPageDefault } from '../domain/limits.ts';
+import type { Principal } from '../domain/principal.ts';
 import { wireEvent } from './handlers/runs.ts';
 import { readQuery } from './reading.ts';
+import { principalFor, stillHolds } from './token.ts';
 
 /** Proxies drop a connection that is silent for a minute or less; a client notices a dead one by the missing beat. */
 export const heartbeatMs = 15_000;
@@ -30,9 +33,17 @@ const goodbyeMs = 1000;
 
 export type Wanted = Pick<EventQuery, 'after' | 'taskId' | 'kind'>;
 
+/** Whoever listens: what there is to be read for them, and whether they may still. */
+export interface Listener {
+  readonly readEvents: (query: EventQuery) => Promise<EventPage>;
+  readonly isHeld: () => Promise<boolean>;
+  /** Cuts the connection. */
+  readonly drop: () => void;
+}
+
 /** How a stream ended, for the log. */
 interface StreamEnd {
-  readonly ended: 'client' | 'slow' | 'stopping' | 'failed';
+  readonly ended: 'client' | 'slow' | 'stopping' | 'failed' | 'token';
   readonly events: number;
 }
 
@@ -45,8 +56,8 @@ interface Out {
 
 /** The events as streams, each resumed behind the last event that its client has seen. */
 export interface EventStreams {
-  /** Refuses before anything is sent: a cursor that is none, and more streams than there may be. `drop` cuts the connection. */
-  open(wanted: Wanted, drop: () => void): Promise<Pick<EventStream, 'tell' | 'ended'>>;
+  /** Refuses before anything is sent: a cursor that is none, and more streams than there may be. */
+  open(wanted: Wanted, listener: Listener): Promise<Pick<EventStream, 'tell' | 'ended'>>;
   /** An event was written just now, in this process. Only a hint: without it the event is found a moment later. */
   readonly hint: () => void;
   /** Ends all streams, and resolves when their clients have taken the last words, or after a moment. */
@@ -54,24 +65,23 @@ export interface EventStreams {
 }
 
 interface StreamDeps {
-  readonly readEvents: (query: EventQuery) => Promise<EventPage>;
   readonly timer: Timer;
   readonly log: Log;
 }
 
 export function createEventStreams(deps: StreamDeps): EventStreams {
-  const { readEvents, timer } = deps;
+  const { timer } = deps;
   const streams = new Set<EventStream>();
   let opening = 0;
   let [isStopping, isHinted] = [false, false];
   return {
-    open: async (wanted, drop) => {
+    open: async (wanted, listener) => {
       if (isStopping) throw new AppError('stopping', 'The server is stopping. Ask again soon.');
       if (opening + streams.size >= streamsMax) throw tooMany();
       opening += 1;
       try {
-        const first = await readEvents({ ...wanted, limit: eventPageDefault });
-        const stream = new EventStream(deps, { wanted, first, drop });
+        const first = await listener.readEvents({ ...wanted, limit: eventPageDefault });
+        const stream = new EventStream(deps, { wanted, first, listener });
         streams.add(stream);
         if (isStopping) stream.stop();
         void stream.ended.then(() => streams.delete(stream));
@@ -104,7 +114,7 @@ function tooMany(): AppError {
 interface Begun {
   readonly wanted: Wanted;
   readonly first: EventPage;
-  readonly drop: () => void;
+  readonly listener: Listener;
 }
 
 /**
@@ -157,13 +167,15 @@ class EventStream {
 
   /** How many events each piece has told. */
   async *#pieces(out: Out): AsyncGenerator<number> {
-    const { wanted, first } = this.#begun;
+    const { wanted, first, listener } = this.#begun;
     let position = first.next;
     await this.#send(out, `retry: ${retryMs.broken}\n\n${textOf(first.events)}id: ${position}\n\n`);
     yield first.events.length;
     while (this.#over === null) {
       this.#isRung = false;
-      const { events, next } = await this.#deps.readEvents({ ...wanted, after: position, limit: eventPageDefault });
+      // A token that is over hears no more than it had heard by then.
+      if (!(await listener.isHeld())) return this.#end('token');
+      const { events, next } = await listener.readEvents({ ...wanted, after: position, limit: eventPageDefault });
       const isAtEnd = next === position;
       position = next;
       if (events.length > 0) await this.#send(out, textOf(events));
@@ -180,7 +192,7 @@ class EventStream {
     this.#callOffBeat();
     const callOff = timer.after(slowReaderMs, () => {
       this.#end('slow');
-      this.#begun.drop();
+      this.#begun.listener.drop();
       out.abort();
     });
     await out.write(text);
@@ -218,9 +230,14 @@ function textOf(events: readonly EventRow[]): string {
 const cursorLengthMax = 200;
 
 /** Serves streams at the path of the pages, to clients that accept one. */
-export function serveEventStream(app: OpenAPIHono, streams: EventStreams): void {
+export function serveEventStream(
+  app: OpenAPIHono,
+  streams: EventStreams,
+  roomsOf: (principal: Principal) => { readonly truth: Pick<Truth, 'readEvents'> },
+): void {
   app.use(truthOperations.listEvents.path, async (c: Context, next) => {
     if (!isStreamWanted(c)) return next();
+    const { readEvents } = roomsOf(principalFor(c, truthOperations.listEvents.scope)).truth;
     const query = readQuery(c, eventsQuery) as z.output<typeof eventsQuery>;
     const { after = null, task_id: taskId = null, kind = null } = query;
     const resumed = c.req.header('last-event-id') ?? '';
@@ -231,7 +248,7 @@ export function serveEventStream(app: OpenAPIHono, streams: EventStreams): void 
     c.header('x-accel-buffering', 'no');
     if (c.req.method === 'HEAD') return c.body(null);
     const wanted = { after: resumed === '' ? after : resumed, taskId, kind };
-    const opened = await streams.open(wanted, () => cut(c));
+    const opened = await streams.open(wanted, { readEvents, isHeld: stillHolds(c), drop: () => cut(c) });
     c.set('streamEnd', opened.ended);
     return stream(c, (out) => opened.tell(out));
   });

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { ZodArray, ZodDefault, ZodObject, type z } from 'zod';
+import type { Operation } from '../api/operation.ts';
 import { AppError, missing } from '../domain/errors.ts';
 import { idempotencyKeyLengthMax, requestBytesMax } from '../domain/limits.ts';
 import { refusal } from './errors.ts';
@@ -45,8 +46,8 @@ function isMany(schema: z.ZodType, name: string): boolean {
 }
 
 /** A body is one JSON object; an absent one is `undefined`, which only some requests allow. */
-export async function readBody(c: Context, schema: z.ZodType): Promise<unknown> {
-  const text = await bodyText(c);
+export async function readBody(c: Context, schema: z.ZodType, limits: BodyLimits): Promise<unknown> {
+  const text = await bodyText(c, limits);
   if (text === '') return checked(schema, undefined);
   checkType(c.req.header('content-type') ?? '');
   return checked(schema, sound(parsed(text)));
@@ -148,8 +149,8 @@ function lower(text: string): string {
 }
 
 /** The text of the body, never holding more than the limit, whether or not its length was declared. */
-async function bodyText(c: Context): Promise<string> {
-  const bytes = await readBytes(c);
+async function bodyText(c: Context, limits: BodyLimits): Promise<string> {
+  const bytes = await readBytes(c, limits);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
@@ -157,33 +158,57 @@ async function bodyText(c: Context): Promise<string> {
   }
 }
 
-async function readBytes(c: Context): Promise<Uint8Array> {
+/** The largest body of an operation, and what is said of one that is only larger than usual. */
+type BodyLimits = Pick<Operation, 'bodyMax' | 'large'>;
+
+async function readBytes(c: Context, { bodyMax: max = requestBytesMax, large }: BodyLimits): Promise<Uint8Array> {
   const encoding = c.req.header('content-encoding') ?? 'identity';
   if (!/^identity$/i.test(encoding)) {
     throw new AppError('unsupported_media_type', 'Send the body as it is, without a content-encoding such as gzip.');
   }
   const declared = c.req.header('content-length');
-  if (declared !== undefined && Number(declared) > requestBytesMax) throw tooLarge();
+  if (declared !== undefined && Number(declared) > max) throw tooLarge(max);
+  welcome(c);
   try {
     const isFramed = declared !== undefined && c.req.header('transfer-encoding') === undefined;
-    return isFramed ? new Uint8Array(await c.req.raw.arrayBuffer()) : await readStream(c.req.raw.body);
+    const isUsual = isFramed && Number(declared) <= requestBytesMax;
+    return isUsual ? new Uint8Array(await c.req.raw.arrayBuffer()) : await readStream(c.req.raw.body, max, large);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('invalid_request', 'The body ended before it was complete.', { cause: error });
   }
 }
 
-async function readStream(stream: AsyncIterable<Uint8Array> | null): Promise<Uint8Array> {
+/** A client that asks first whether its body is welcome hears so only now, when its token and its path were looked at. */
+function welcome(c: Context): void {
+  const { outgoing } = (c.env ?? {}) as { readonly outgoing?: { writeContinue(): void } };
+  if (/^100-continue$/i.test(c.req.header('expect') ?? '')) outgoing?.writeContinue();
+}
+
+/** Of a body that nothing here can use the rest is read and let go, so that its client hears why it is refused. */
+async function readStream(
+  stream: AsyncIterable<Uint8Array> | null,
+  max: number,
+  large: BodyLimits['large'],
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream ?? []) {
     size += chunk.byteLength;
-    if (size > requestBytesMax) throw tooLarge();
-    chunks.push(chunk);
+    if (size > max) throw tooLarge(max);
+    if (large === undefined || size <= requestBytesMax) chunks.push(chunk);
   }
+  if (large !== undefined && size > requestBytesMax) throw unused(large);
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): AppError {
-  return new AppError('payload_too_large', `A request has at most ${requestBytesMax} bytes.`);
+function tooLarge(max: number): AppError {
+  return new AppError('payload_too_large', `The body of this request has at most ${max} bytes.`, {
+    details: { field: 'body', limit_bytes: max },
+  });
+}
+
+function unused(code: NonNullable<BodyLimits['large']>): AppError {
+  const message = `Images are not taken yet: send the text alone, in at most ${requestBytesMax} bytes.`;
+  return new AppError(code, message, { details: { field: 'images', limit_bytes: requestBytesMax } });
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { AppError } from '../domain/errors.ts';
-import { connectionsShareMax, requestBytesMax, sentAheadMax, stopGraceMs } from '../domain/limits.ts';
+import { connectionsShareMax, sentAheadMax, stopGraceMs } from '../domain/limits.ts';
 import { faultOf } from './errors.ts';
 
 /** Is told of the connection as well, which a request by itself knows nothing of. */
@@ -67,6 +67,7 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
   });
   server.maxConnections = connectionsMax();
   const inFlight = new Set<ServerResponse>();
+  const awaited = new WeakSet<ServerResponse>();
   const unanswered = new WeakMap<Socket, number>();
   const count = (socket: Socket, change: 1 | -1) => {
     const waiting = (unanswered.get(socket) ?? 0) + change;
@@ -85,10 +86,11 @@ export async function serveHttp(serving: Serving): Promise<Listening> {
       count(socket, -1);
     });
     if (takeOver?.(incoming, outgoing) !== true) void listener(incoming, outgoing);
+    else if (awaited.delete(outgoing)) outgoing.writeContinue();
   });
-  // A client that asks first whether its body is welcome hears that it is too large before it sends it.
+  // A client that asks first whether its body is welcome hears that from the app, which knows who it is and what it wants.
   server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (Number(incoming.headers['content-length'] ?? 0) <= requestBytesMax) outgoing.writeContinue();
+    awaited.add(outgoing);
     server.emit('request', incoming, outgoing);
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => refuseBytes(socket, error.code));

@@ -16,39 +16,51 @@ import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Attachment, Runs } from '../app/use-cases/runs.ts';
 import type { TestRuns } from '../app/use-cases/test-runs.ts';
+import type { Tokens } from '../app/use-cases/tokens.ts';
 import type { Truth } from '../app/why/truth.ts';
-import type { Actor } from '../domain/access.ts';
+import { apiPrincipal, type Actor } from '../domain/access.ts';
 import { AppError } from '../domain/errors.ts';
+import type { Principal } from '../domain/principal.ts';
 import { describe } from './docs/describing.ts';
 import type { Description } from './docs/openapi.ts';
 import { readBody, readIdempotencyKey, readParams, readQuery } from './reading.ts';
+import { principalFor } from './token.ts';
 
 interface Health {
   readonly ok: boolean;
   readonly [detail: string]: unknown;
 }
 
-/** The use cases that the operations are handed to. */
-export interface HttpRooms {
+/**
+ * The use cases that look at chats, made for one caller: for it nothing exists outside of its chats. An operation is handed
+ * no others, so that no handler can look further than its caller may.
+ */
+export interface CallerRooms {
   readonly tasks: Tasks;
-  readonly kinds: Kinds;
   readonly testRuns: TestRuns;
   readonly bulk: Bulk;
   readonly access: Access;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly truth: Truth;
-  readonly preview: (request: PreviewRequest) => AskedPreview;
-  readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
   readonly operations: {
     readonly status: () => Promise<ServerStatus>;
     readonly usage: (request: UsageRequest) => Promise<Usage>;
     readonly tick: () => Promise<Ticked>;
     readonly retentionDays: number;
   };
+}
+
+/** Everything that the operations are handed. */
+export interface HttpRooms extends CallerRooms {
+  readonly kinds: Kinds;
+  readonly tokens: Tokens;
+  readonly preview: (request: PreviewRequest) => AskedPreview;
+  readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
   /** `live`: the process turns. `ready`: it can do its work now. */
   readonly health: { live(): Health; ready(): Promise<Health> };
-  /** As whom the bearer of the token acts. */
+  /** Whoever asks. */
+  readonly principal: Principal;
   readonly actor: Actor;
   readonly version: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -102,12 +114,19 @@ type Handler<K extends OperationId> = (
 export type Handlers = { readonly [K in OperationId]: Handler<K> };
 
 /** Serves an operation and puts it into the document, so that neither can be there without the other. */
-export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: Handlers, rooms: HttpRooms): void {
+export function serve<K extends OperationId>(
+  app: OpenAPIHono,
+  id: K,
+  handlers: Handlers,
+  roomsOf: (principal: Principal) => HttpRooms,
+): void {
   const operation: Operation = operations[id];
   app.openAPIRegistry.registerPath(describe(id, operation));
   const { statuses = [200] } = operation;
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
   app.on(operation.method.toUpperCase(), path, async (c) => {
+    const principal = principalFor(c, operation.scope);
+    const rooms = roomsOf(principal);
     const { key, ...asked } = await receive(c, operation);
     if (operation.bytes !== undefined) return fileIn(c, await handlers[id]({ ...asked, idempotencyKey: null }, rooms));
     const { target, payload } = keyed(asked.params, asked.body);
@@ -118,11 +137,17 @@ export function serve<K extends OperationId>(app: OpenAPIHono, id: K, handlers: 
     };
     // Without a key everything is told anew.
     const request = { operation: id, target, payload: [asked.query, payload] };
-    const told = key === null ? await tell(null) : await rooms.tellOnce({ ...request, key }, tell);
+    const told =
+      key === null ? await tell(null) : await rooms.tellOnce({ ...request, key: ownKey(principal, key) }, tell);
     if ('isRepeated' in told && told.isRepeated) c.header(replayedHeader, 'true');
     const status = statuses.find((one) => one === told.status) ?? 200;
     return c.body(told.body, status, { 'content-type': 'application/json' });
   });
+}
+
+/** Each principal has keys of its own, or one could be told what another one did. Those of API_TOKEN stand as they are. */
+function ownKey({ actor }: Principal, key: string): string {
+  return actor === apiPrincipal ? key : `${actor}:${key}`;
 }
 
 /** Never shown within a page of ours, whatever it holds: it is saved, under its name. */
@@ -139,12 +164,13 @@ function fileIn(c: Context, answer: unknown): Response {
   });
 }
 
-async function receive(c: Context, { params, query, body, idempotent, scope }: Operation) {
+async function receive(c: Context, operation: Operation) {
+  const { params, query, body, idempotent, scope } = operation;
   const read = {
     params: params === undefined ? {} : readParams(c, params),
     // A probe may carry anything: refusing it would look like an outage.
     query: scope === 'open' ? {} : readQuery(c, query ?? nothing),
-    body: body === undefined ? undefined : await readBody(c, body),
+    body: body === undefined ? undefined : await readBody(c, body, operation),
   };
   // A dry run has no effect, so nothing of it is kept.
   const keeps = idempotent === true && textIn(read.query, 'dry_run') !== 'true';

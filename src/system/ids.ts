@@ -1,7 +1,8 @@
-import { createHash, hash, randomBytes, randomFillSync } from 'node:crypto';
+import { createHash, hash, randomBytes, randomFillSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Digest, Ids, Log, Notepad } from '../app/ports/outside.ts';
+import type { TokenCraft } from '../app/use-cases/tokens.ts';
 import { AppError, errorText } from '../domain/errors.ts';
 
 const poolSize = 4096;
@@ -64,6 +65,20 @@ export const sha256: Digest = {
 function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
+
+/** Letters and digits that are read out without a doubt; a prefix is found by them and guards nothing. */
+const prefixLetters = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+export const tokenCraft: TokenCraft = {
+  make: () => {
+    const prefix = Array.from({ length: 8 }, () => prefixLetters[randomInt(prefixLetters.length)]).join('');
+    return { prefix, text: `cgm_${prefix}_${newToken()}` };
+  },
+  isSame: (one, other) => {
+    const [a, b] = [Buffer.from(one), Buffer.from(other)];
+    return a.length === b.length && timingSafeEqual(a, b);
+  },
+};
 
 /** A code that a person copies once: 128 random bits. */
 export function newCode(): string {

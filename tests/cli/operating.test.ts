@@ -79,7 +79,7 @@ describe('who is let in', () => {
     expect((await well('access deny 1002')).out).toBe('1002 is shut out.\n');
     expect((await well('access list')).out).not.toContain('1002');
     expect((await well('audit --json --limit 1')).json['entries']).toMatchObject([
-      { verb: 'deny', actor: 'api:token:default', task_id: null },
+      { verb: 'deny', actor: 'system:api', task_id: null },
     ]);
     expect((await type('access deny nobody')).code).toBe(3);
   });

@@ -55,6 +55,7 @@ look after this computer | - it works on this computer, without a server | " | "
 say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
 decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
 let people and groups in, and shut them out | allow | allow, deny | listAccess, allowAccess, denyAccess | access list, access allow, access deny
+make and revoke tokens for programs | - a token is for programs, and is told on one screen alone | " | listTokens, createToken, revokeToken | token list, token create, token revoke
 set a chat up | settings, tz, digest, topic | setup, set, test, zone, zones, zoneyes, digest, topicdelete, clean, zonemove, zoneback, keep | - it is about the chat in which it is said | "
 leave a dialogue | cancel | cancel | - it belongs to a dialogue in the chat | "
 `;

@@ -48,7 +48,7 @@ const wireTask = {
   paused_at: null,
   paused_by: null,
   resumed_at: '2026-11-18T08:59:57.000Z',
-  resumed_by: 'api:token:default',
+  resumed_by: 'system:api',
   deleted_at: null,
   deleted_by: null,
   last_run_id: 'run-0',

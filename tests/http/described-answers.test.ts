@@ -199,6 +199,11 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('listThreads', { query: '?thread_key=telegram' });
   await ask('listAccess');
   await ask('listAccess', { query: '?cursor=x' });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'], thread_keys: ['cli:default'] } });
+  await ask('createToken', { body: { name: 'ci', scopes: ['run'] } });
+  const { tokens } = (await ask('listTokens')).body as { readonly tokens: readonly { readonly token_id: string }[] };
+  await ask('revokeToken', { params: { token_id: tokens[0]?.token_id ?? '' } });
+  await ask('revokeToken', { params: { token_id: 'none' } });
   await ask('denyAccess', { params });
   await ask('denyAccess', { params: { id: '-100' } });
   for (const id of ['isLive', 'isHealthy', 'isReady', 'getVersion', 'getDescription'] as const) await ask(id);

@@ -12,7 +12,9 @@ import type { Truth } from '../../src/app/why/truth.ts';
 import { checks, type Finding } from '../../src/domain/audit.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
+import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { tokenRoom } from './token-room.ts';
 
 export const token = 'the-token';
 export const bearer = { authorization: `Bearer ${token}` };
@@ -75,7 +77,7 @@ export const task: Task = {
   created: { at: now - 5000, by: 'telegram:user:7' },
   updated: { at: now - 4000, by: 'telegram:user:7' },
   paused: null,
-  resumed: { at: now - 3000, by: 'api:token:default' },
+  resumed: { at: now - 3000, by: 'system:api' },
   deleted: null,
 };
 
@@ -264,7 +266,7 @@ export interface Asked {
 }
 
 /** The door over use cases that answer at once; a test puts its own in the place of any of them. */
-export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): Door {
+export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & CallerRooms> = {}): Door {
   const asked: { name: string; given: readonly unknown[] }[] = [];
   const answers: Tasks = {
     create: async () => ({
@@ -314,7 +316,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       },
     });
   const log = memoryLog();
-  const app = createHttpApp({
+  const rooms: CallerRooms = {
     tasks: heard('tasks', answers),
     runs: heard('runs', {
       list: async () => ({ items: [run], next: 'more' }),
@@ -324,7 +326,6 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     }),
     messages: heard('messages', { post: async () => run }),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
-    kinds: kindsOf(createActions([])),
     bulk: heard('bulk', {
       pause: bulked,
       resume: bulked,
@@ -349,12 +350,17 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
     }),
+    // It is read beside tasks that are read otherwise.
+    truth: needs.truth ?? { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
+  };
+  const app = createHttpApp({
+    roomsOf: () => rooms,
+    kinds: kindsOf(createActions([])),
+    tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),
       isRepeated: false,
     }),
-    // It is read beside tasks that are read otherwise.
-    truth: { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
     upkeep: heard('upkeep', {
       audit: async () => ({ at: now, findings: [finding], checked: { tasks: 1 } }),
       reconcile: async () => ({
@@ -364,7 +370,6 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps> = {}): 
     }),
     preview: (request) => previewSchedule(request, { now, minIntervalMs: 60_000 }),
     token,
-    actor: 'api:token:default',
     clock: { now: () => now },
     health: { live: () => ({ ok: true }), ready: async () => ({ ok: true, database: 'ok' }) },
     version: '1.2.3',

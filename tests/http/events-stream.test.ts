@@ -202,7 +202,7 @@ describe('a client that does not read', () => {
     const time = manualTime(nine);
     const place = await aListeningPlace({ timer: time });
     const dropped = vi.fn<() => void>();
-    const stream = await place.streams.open({ after: null, taskId: null, kind: null }, dropped);
+    const stream = await place.streams.open({ after: null, taskId: null, kind: null }, place.listener(dropped));
     void stream.tell(aStuckClient());
     for (let turn = 0; turn < 50; turn += 1) await place.tell(...Array.from({ length: 100 }, () => ({ ref: 'x' })));
     const before = place.reads();
@@ -255,7 +255,7 @@ describe('a stop', () => {
   it('does not wait for a client that reads nothing', async () => {
     const time = manualTime(nine);
     const place = await aListeningPlace({ timer: time });
-    const stream = await place.streams.open({ after: null, taskId: null, kind: null }, () => {});
+    const stream = await place.streams.open({ after: null, taskId: null, kind: null }, place.listener());
     const client = aStuckClient();
     void stream.tell(client);
     const closed = place.streams.close();

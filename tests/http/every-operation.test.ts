@@ -110,8 +110,9 @@ describe('every operation', () => {
 
   it('takes a key wherever it is a POST that leaves an effect', () => {
     const without = all.filter(([, { method, idempotent }]) => method === 'post' && idempotent === undefined);
-    // They look at things, or do what is to be done in any case.
+    // They look at things, do what is to be done in any case, or make what is told once and kept nowhere.
     expect(without.map(([id]) => id).toSorted()).toEqual([
+      'createToken',
       'previewAction',
       'previewSchedule',
       'reconcile',

@@ -31,7 +31,7 @@ describe('grants', () => {
     });
     const where = `/v1/grants/${grant?.grant_id}`;
     const revoked = await told('DELETE', where);
-    expect(revoked.grant).toMatchObject({ revoked_at: iso(0), revoked_by: 'api:token:default' });
+    expect(revoked.grant).toMatchObject({ revoked_at: iso(0), revoked_by: 'system:api' });
     expect(revoked.entry_id).not.toBeNull();
     expect((await told('DELETE', where)).entry_id).toBeNull();
     await p.pass(hour);

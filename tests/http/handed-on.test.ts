@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { apiOperator } from '../../src/app/use-cases/tokens.ts';
 import { aDoor, type Json } from './door.ts';
 
-const by = { actor: 'api:token:default', traceId: 'trace' };
+const by = { actor: 'system:api', traceId: 'trace' };
 const letting = { by: by.actor, traceId: by.traceId };
 const changer = { ...by, idempotencyKey: null };
 const ofTask = { taskId: 'a', ...changer };
@@ -175,6 +176,15 @@ const rows: readonly Row[] = [
     'testRuns.check',
     { action: { kind: 'http', url: 'https://example.com' }, instructions: '', title: 'http', actor: by.actor },
   ],
+  ['GET /v1/tokens?limit=3&cursor=c', undefined, 'tokens.list', page],
+  [
+    'POST /v1/tokens',
+    { name: 'ci', scopes: ['run'], thread_keys: [key], expires_at: until },
+    'tokens.create',
+    { name: 'ci', scopes: ['run'], threadKeys: [key], expiresAt: at },
+    { principal: apiOperator, traceId: by.traceId },
+  ],
+  ['DELETE /v1/tokens/7', undefined, 'tokens.revoke', { id: '7', by: by.actor, traceId: by.traceId }],
   [
     'POST /v1/actions/test',
     { action: { kind: 'http' }, instructions: 'Hi', thread_key: key, timezone: 'Asia/Tokyo', confirm: true },

@@ -3,7 +3,7 @@ import { onTestFinished, vi } from 'vitest';
 import type { Timer } from '../../src/app/ports/outside.ts';
 import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { createEventStreams, type EventStreams } from '../../src/http/events.ts';
+import { createEventStreams, type EventStreams, type Listener } from '../../src/http/events.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import type { Engine, Script } from '../../src/store/engine/engine.ts';
 import { tellingOfEvents } from '../../src/store/engine/open.ts';
@@ -42,6 +42,7 @@ export interface Place {
   readonly url: string;
   readonly log: MemoryLog;
   /** How often events were read. */
+  listener(drop?: () => void): Listener;
   reads(): number;
   tell(...events: Partial<NewEvent>[]): Promise<void>;
   listen(path?: string, headers?: Readonly<Record<string, string>>, stopAfter?: number): Promise<Client>;
@@ -87,7 +88,7 @@ export async function aListeningPlace(options: Options = {}): Promise<Place> {
   };
   const time = manualTime(nine);
   const nothing = aDoor();
-  const streams = createEventStreams({ readEvents: counted, timer: options.timer ?? systemTimer, log: nothing.log });
+  const streams = createEventStreams({ timer: options.timer ?? systemTimer, log: nothing.log });
   ({ hint } = streams);
   const door = aDoor({}, { streams, log: nothing.log, stopwatch: time, truth: { ...truth, readEvents: counted } });
   const listening = await serveHttp({
@@ -104,6 +105,7 @@ export async function aListeningPlace(options: Options = {}): Promise<Place> {
     streams,
     url,
     log: nothing.log,
+    listener: (drop = () => {}) => ({ readEvents: counted, isHeld: async () => true, drop }),
     reads: () => reads,
     tell: (...events) => engine.transact(() => told(events)),
     listen: (path = '/v1/events', headers = {}, stopAfter = Infinity) => listenTo(`${url}${path}`, headers, stopAfter),

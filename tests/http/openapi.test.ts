@@ -187,6 +187,7 @@ describe('the description', () => {
       'cancelTasks',
       'createGrant',
       'createTask',
+      'createToken',
       'pauseTasks',
       'postMessage',
       'previewAction',

@@ -1,5 +1,6 @@
 import { createStatus, createUsage } from '../../src/app/operations/status.ts';
 import { createTick } from '../../src/app/pipeline/tick.ts';
+import type { Store } from '../../src/app/ports/store.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
 import { createHttpApp } from '../../src/http/app.ts';
@@ -20,39 +21,36 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     return createLoop(work, { clock: time, stopwatch: time, timer: time, log, batchMax: 100 });
   });
   const ready = async () => ({ ok: true, database: 'ok' });
+  const status = createStatus({
+    ...rooms,
+    clock: time,
+    stopwatch: time,
+    timer: time,
+    version: '1.2.3',
+    ready,
+    loops,
+  });
+  const operationsOver = (seen: Store) => ({
+    status: status(seen),
+    usage: createUsage({
+      store: seen,
+      clock: time,
+      quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+    }),
+    tick: createTick({ loops, timer: time, idle: {} }),
+    retentionDays: settings.RETENTION_DAYS,
+  });
   return createHttpApp({
-    tasks: rooms.tasks,
-    kinds: rooms.kinds,
-    testRuns: rooms.testRuns,
-    bulk: rooms.bulk,
-    access: rooms.access,
-    runs: rooms.runs,
-    messages: rooms.messages,
-    truth: rooms.truth,
-    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
-    operations: {
-      status: createStatus({
-        ...rooms,
-        store,
-        clock: time,
-        stopwatch: time,
-        timer: time,
-        version: '1.2.3',
-        ready,
-        loops,
-      }),
-      usage: createUsage({
-        store,
-        clock: time,
-        quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
-      }),
-      tick: createTick({ loops, timer: time, idle: {} }),
-      retentionDays: settings.RETENTION_DAYS,
+    roomsOf: ({ chats }) => {
+      const { store: seen, ...asked } = rooms.within(chats);
+      return { ...asked, operations: operationsOver(seen) };
     },
+    kinds: rooms.kinds,
+    tokens: rooms.tokens,
+    upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     tellOnce: createKeptAnswers({ store, clock: time, digest: sha256, log }),
     preview: (request) => previewSchedule(request, { now: time.now(), minIntervalMs: minute }),
     token,
-    actor: 'api:token:default',
     clock: time,
     health: { live: () => ({ ok: true }), ready },
     version: '1.2.3',

@@ -92,7 +92,7 @@ describe('/v1/access', () => {
   it('lets in, tells who is in, and shuts out, once each', async () => {
     const place = await aPlace();
     const { p, ask } = place;
-    const owner = { id: '1001', thread_key: 'telegram:chat:1001', who: null, role: 'owner', by: 'api:token:default' };
+    const owner = { id: '1001', thread_key: 'telegram:chat:1001', who: null, role: 'owner', by: 'system:api' };
     const put = async (id: string, body: object = {}) =>
       JSON.parse((await ask('PUT', `/v1/access/${id}`, body)).text) as Facts;
     expect(await put('1001', { role: 'owner' })).toMatchObject({ access: { ...owner, since: iso(0) } });

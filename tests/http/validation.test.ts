@@ -230,7 +230,7 @@ describe('a patch', () => {
       policies: { grace: null, retry: { attempts: 2 } },
     });
     expect(door.asked[0]?.given).toEqual([
-      { taskId: 'task-1', actor: 'api:token:default', idempotencyKey: null, traceId: 'id-00000001' },
+      { taskId: 'task-1', actor: 'system:api', idempotencyKey: null, traceId: 'id-00000001' },
       { subject: null, enabled: false, policies: { grace: null, retry: { attempts: 2 } } },
     ]);
   });

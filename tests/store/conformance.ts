@@ -35,6 +35,7 @@ import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
+import { reachTests } from './conformance/reach.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
 import { refreshTests } from './conformance/refresh.ts';
 import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
@@ -47,6 +48,7 @@ import { slotTests, specialSlotTests } from './conformance/slots.ts';
 import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
+import { tokenTests } from './conformance/tokens.ts';
 import { leftOverTests, setBackTests, toldTests } from './conformance/told.ts';
 import { truthTests } from './conformance/truth.ts';
 import { usageTests } from './conformance/usage.ts';
@@ -150,6 +152,12 @@ export function conformance(open: OpenWorld): void {
   describe('grants', () => {
     grantTests(open);
     ownerGoneTests(open);
+  });
+  describe('tokens', () => {
+    tokenTests(open);
+  });
+  describe('callers of some chats', () => {
+    reachTests(open);
   });
   describe('kept answers', () => {
     keptAnswerTests(open);

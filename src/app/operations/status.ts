@@ -37,7 +37,6 @@ export interface Worker {
 }
 
 interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
-  readonly store: Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
   readonly version: string;
   readonly ready: () => Promise<Ready>;
   readonly alarms: Pick<Alarms, 'open'>;
@@ -52,27 +51,36 @@ interface LoopState {
   readonly idleMs: number;
 }
 
-/** The process is as old as this function's call. */
-export function createStatus(deps: StatusDeps): () => Promise<ServerStatus> {
-  const { store, clock, version, ready, alarms, worker } = deps;
+type StatusStore = Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
+
+/**
+ * Answers how the server stands for whoever sees the store that is given. The process is as old as this function's call.
+ */
+export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Promise<ServerStatus> {
+  const { clock, version, ready, alarms, worker } = deps;
   const startedAt = clock.now();
-  const counts = memo(deps.stopwatch, 0, () => countTasks(deps));
   const stateOf = (loop: LoopName) => deps.loops.find(({ name }) => name === loop)?.health();
-  return async () => {
-    const at = clock.now();
-    const audit = await lastAudit(store);
-    const tick = stateOf('scheduler');
-    return {
-      version,
-      at,
-      startedAt,
-      ready: await ready(),
-      facts: { ...(await counts()), ...(await store.serverFacts(at)) },
-      audit: audit && { at: audit.at, findings: audit.findings.length },
-      alarms: await alarms.open(),
-      lastTickAt: tick === undefined ? null : at - tick.idleMs,
-      lastStaleLookAt: deps.scheduler.refreshedAt(),
-      worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
+  return (store) => {
+    const counts = memo(deps.stopwatch, 0, () => countTasks({ ...deps, store }));
+    return async () => {
+      const at = clock.now();
+      const facts = { ...(await counts()), ...(await store.serverFacts(at)) };
+      // What stands in the way of the whole server is told to those who see all of it.
+      const seesAll = facts.databaseBytes !== null;
+      const audit = seesAll ? await lastAudit(store) : null;
+      const tick = stateOf('scheduler');
+      return {
+        version,
+        at,
+        startedAt,
+        ready: await ready(),
+        facts,
+        audit: audit && { at: audit.at, findings: audit.findings.length },
+        alarms: seesAll ? await alarms.open() : { open: [], unheard: [] },
+        lastTickAt: tick === undefined ? null : at - tick.idleMs,
+        lastStaleLookAt: deps.scheduler.refreshedAt(),
+        worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
+      };
     };
   };
 }

@@ -85,7 +85,8 @@ export interface ServerFacts extends TaskCounts {
   readonly blocked: number;
   readonly unknown: number;
   readonly chats: number;
-  readonly databaseBytes: number;
+  /** Null for a caller of some chats. */
+  readonly databaseBytes: number | null;
   /** When the oldest run was made that is still remembered. */
   readonly oldestRunAt: number | null;
 }

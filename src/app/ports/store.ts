@@ -1,5 +1,7 @@
+import type { Reach } from '../../domain/principal.ts';
 import type { UsageStore } from '../operations/status.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
+import type { TokenStore } from '../use-cases/tokens.ts';
 import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
@@ -39,7 +41,10 @@ export interface Store
     UsageStore,
     ChunkStore,
     WatchStore,
+    TokenStore,
     CredentialStore,
     SecretStore {
+  /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
+  within(chats: Reach): Store;
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
 import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
+import { tokenVerbs } from './tokens.ts';
 
 /** Verbs that ask a server, in the order in which help tells of them. */
 export const remoteVerbs = (program: Command): readonly Group[] => [
@@ -26,6 +27,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
+  { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },
   { name: 'sandbox', summary: 'the Telegram that is built in: write, press, jump', verbs: sandboxVerbs },
   { verbs: completionVerbs(program) },

@@ -19,7 +19,7 @@ export const grantVerbs = [
     examples: ['cronogram grant list --task 3'],
     flags: [
       { flags: '--task <task>', about: 'of one task' },
-      { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as api:token:default' },
+      { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as system:api' },
       { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
       ...pageFlags,
     ],

@@ -170,7 +170,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look } = answer;
+  const { last_stale_look_at: look, database_bytes: bytes } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -192,7 +192,7 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
-    ['database', `${(answer.database_bytes / 1_048_576).toFixed(1)} MiB`],
+    ...(bytes === null ? [] : [['database', `${(bytes / 1_048_576).toFixed(1)} MiB`] as const]),
     ['history', `kept ${counted(retention.days, 'day')}`],
     [
       'audit',

@@ -2,6 +2,7 @@ import type { RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { errorAnswer, type AnswerStatus, type Operation } from '../../api/operation.ts';
 import { type ErrorCode, missing } from '../../domain/errors.ts';
+import type { TokenScope } from '../../domain/principal.ts';
 import { codesOfFields, statusOf } from '../errors.ts';
 
 /** An operation as the document tells it: what it takes, what it answers, with which headers, and how it may refuse. */
@@ -13,10 +14,16 @@ export function describe(operationId: string, operation: Operation): RouteConfig
     summary,
     method,
     path,
-    security: operation.scope === 'open' ? [] : [{ token: [] }],
+    ...(operation.scope === 'open' ? { security: [] } : neededScope(operation.scope)),
+    ...(operation.bodyMax === undefined ? {} : { 'x-body-max': operation.bodyMax }),
     request: requestOf(operation),
     responses: { ...refusalsWith(codesOf(operation)), ...answersOf(operation) },
   };
+}
+
+/** A bearer token has no scopes in the words of OpenAPI, so the one that is needed stands beside it, and in the text. */
+export function neededScope(scope: TokenScope) {
+  return { security: [{ token: [] }], 'x-scope': scope, description: `Needs a token with the scope \`${scope}\`.` };
 }
 
 const successes: Readonly<Record<AnswerStatus, string>> = {
@@ -113,7 +120,9 @@ function codesOf(operation: Operation): ErrorCode[] {
   return [
     'invalid_request',
     'internal',
-    ...(scope === 'open' ? [] : (['unauthorized', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
+    ...(scope === 'open'
+      ? []
+      : (['unauthorized', 'forbidden', 'rate_limited', 'store_unavailable', 'stopping'] as const)),
     ...fields.flatMap((name) => codesOfNames.get(name) ?? []),
     ...(params === undefined ? [] : namesIn(params).map(codeOfMissing)),
     ...(body === undefined ? [] : (['payload_too_large', 'unsupported_media_type'] as const)),

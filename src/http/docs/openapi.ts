@@ -52,6 +52,9 @@ export interface DescribedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  readonly description?: string;
+  readonly 'x-scope'?: string;
+  readonly 'x-body-max'?: number;
   readonly security: readonly object[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
@@ -73,7 +76,7 @@ export interface Description {
 const info = {
   title: 'Cronogram',
   description: [
-    'Scheduled work for chats. Everything under /v1 takes the token as `authorization: Bearer <token>`.',
+    'Scheduled work for chats. Everything under /v1 takes a token as `authorization: Bearer <token>`; each operation names the scope that the token needs, and what lies outside of its chats does not exist.',
     'Bodies and answers are JSON with fields in snake_case; unknown fields are refused. Instants are ISO-8601: sent with an offset, answered in UTC. Errors are `{"error":{"code","message","details"?}}`: the code is for programs and never changes.',
     'The header `Idempotency-Key` makes a repeated request harmless for a day. Lists answer `next_cursor`, which is sent as `cursor`. Every answer has an `x-request-id`, yours or a new one.',
     'A path that takes other methods answers 405 with `allow`; no path takes requests of pages of other origins. To be read by people: /docs.',
@@ -88,6 +91,7 @@ const tags = [
   { name: 'schedules', description: 'When something would run.' },
   { name: 'grants', description: 'The rights under which tasks run.' },
   { name: 'actions', description: 'What tasks can do.' },
+  { name: 'tokens', description: 'Who may ask, for what, and in which chats.' },
   { name: 'operations', description: 'What the operator of the server wants to know and do.' },
   { name: 'health', description: 'Whether the server is well. Open to everybody.' },
 ];
@@ -102,7 +106,8 @@ export function describeApi(app: OpenAPIHono, version: string, forms: readonly A
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'bearer',
-    description: 'The API_TOKEN of the server; without one, the token in the file api-token beside its database.',
+    description:
+      'The API_TOKEN of the server, or without one the token in the file api-token beside its database: it may do everything. Or a named token, for some scopes and chats: x-scope of an operation is what it needs. Scopes are read, run, manage and admin; each includes those before it.',
   });
   for (const [name, header] of Object.entries(answerHeaders)) registry.registerComponent('headers', name, header);
   const document = app.getOpenAPI31Document({

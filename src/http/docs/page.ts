@@ -95,7 +95,7 @@ export function exampleOf(schema: Schema = {}, { components }: Description): unk
 
 function operationSection(one: Operating, place: Place): Markup {
   const { path, method, operation } = one;
-  const { operationId: id, summary, requestBody, parameters = [], responses } = operation;
+  const { operationId: id, summary, description = '', requestBody, parameters = [], responses } = operation;
   const isRefusal = (name: string) => responses[name]?.['x-error-codes'] !== undefined;
   const good = Object.entries(responses).filter(([status]) => !isRefusal(status));
   const refusals = Object.entries(responses).filter(([status]) => isRefusal(status));
@@ -103,7 +103,7 @@ function operationSection(one: Operating, place: Place): Markup {
     <h3>
       <a href="#${id}"><span class="method ${method}">${method.toUpperCase()}</span> <code>${breakable(path)}</code></a>
     </h3>
-    <p class="lead">${prose(`${summary}.`)}</p>
+    <p class="lead">${prose(`${summary}. ${description}`.trim())}</p>
     ${shell(curlOf(one, place))} ${parameters.length === 0 ? null : raw('Parameters', parameters)}
     ${requestBody === undefined ? null : raw(requestBody.required === true ? 'Body' : 'Body (optional)', schemaIn(requestBody.content))}
     ${good.map(([status, { description, content = {} }]) => raw(`Answer ${status}: ${description}`, schemaIn(content)))}

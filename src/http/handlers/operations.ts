@@ -2,6 +2,7 @@ import { wire } from '../../api/wire.ts';
 import type { OpenAlarms } from '../../app/housekeeping/alarms.ts';
 import type { AccessEntry } from '../../app/ports/chat-facts.ts';
 import { addressIn } from '../../app/use-cases/membership.ts';
+import type { TokenView } from '../../app/use-cases/tokens.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
@@ -9,7 +10,7 @@ import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf, threadOf } from './wire.ts';
 
-/** Handlers for status, usage, and housekeeping on demand. */
+/** Handlers for status, usage, housekeeping on demand, and for who is let in. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
     const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } =
@@ -72,6 +73,21 @@ export const operationHandlers = {
     return { denied: true as const, paused, entry_id: entryId };
   },
 
+  listTokens: async ({ query: { limit, cursor = null } }, { tokens }) => {
+    const { items, next } = await tokens.list({ limit, cursor });
+    return { tokens: items.map(wireToken), next_cursor: next };
+  },
+  createToken: async ({ body, traceId }, { tokens, principal }) => {
+    const { name, scopes, thread_keys: threadKeys = null, expires_at: expires } = body;
+    const wish = { name, scopes, threadKeys, expiresAt: instantOf(expires) };
+    const { token, text, entryId } = await tokens.create(wish, { principal, traceId });
+    return { ...wireToken(token), token: text, entry_id: entryId };
+  },
+  revokeToken: async ({ params, traceId }, { tokens, actor }) => {
+    const { tasks, entryId } = await tokens.revoke({ id: params.token_id, by: actor, traceId });
+    return { revoked: true as const, tasks, entry_id: entryId };
+  },
+
   isLive: live,
   isHealthy: live,
   isReady: async (_asked, { health }) => {
@@ -105,4 +121,8 @@ async function live(_asked: unknown, { health }: Pick<HttpRooms, 'health'>) {
 
 function wireFinding({ check, count, examples, sentence }: Finding) {
   return { check, count, examples, sentence, fixable: checks[check].mended };
+}
+
+function wireToken({ id, threads, scopes, ...token }: TokenView) {
+  return { ...wire(token), token_id: id, scopes: [...scopes], thread_keys: threads?.map(threadKeyOf) ?? null };
 }

@@ -17,13 +17,14 @@ import { telegramThread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, positionOf, writeCursor } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, forUpdate, forUpdateOf, limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, hold, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { refreshCards } from '../outbox/cards.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 import { lookAtHeld } from '../outbox/quiet-parts.ts';
 import { redrawLost, redrawWords } from '../outbox/standing.ts';
-import { recordOther } from '../records/journal.ts';
+import { recordAccess } from '../records/journal.ts';
 import { pauseTasks } from '../tasks/auto-pauses.ts';
 import { left } from '../tasks/grants.ts';
 import { moveChat } from './moves.ts';
@@ -183,7 +184,7 @@ function* listThreads({ of, limit, cursor }: ThreadQuery): Script<Page<KnownThre
   const chat = of === null ? undefined : yield* findRow(of);
   if (of !== null && chat === undefined) return { items: [], next: null };
   const after = cursor === null ? undefined : sql`c.id < ${positionOf('thread', cursor)}`;
-  const where = allOf(sql`c.provider = ${telegram}`, chat && sql`c.id = ${chat.id}`, after);
+  const where = allOf(sql`c.provider = ${telegram}`, chat && sql`c.id = ${chat.id}`, after, yield* seen(c.id.sql));
   const { rows, next } = yield* page({
     limit,
     found: (max) => all(threads`from ${source} where ${where} order by c.id desc ${limited(max)}`),
@@ -216,7 +217,7 @@ function* letIn({ address, title, role, by, newId, at, traceId }: LettingIn): Sc
   const after = { address, role: yield* roleOf(person) };
   const told = { ...(wasIn && { before: stood }), after };
   const entryId = isChanged
-    ? yield* recordOther({ at, actor: by, verb: 'allow', kind: 'access.allow', chatId: before.id, ...told, traceId })
+    ? yield* recordAccess({ at, actor: by, verb: 'allow', chatId: before.id, ...told, traceId })
     : null;
   const chat = readChat(yield* chatOf({ provider: telegram, address }, newId, at));
   const [row] = yield* all(entries`from ${source} where c.id = ${chat.id}`);
@@ -284,8 +285,8 @@ function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<
   const closes = to === 'refused' ? before.state !== to : stands(before) && before.approvedBy === person;
   const chat = { ...readChat(before), ...(closes ? { state: to, approvedBy: null } : {}) };
   if (!closes && role !== 'owner') return { chat, entryId: null, paused: 0 };
-  const deed = { at, actor: by, chatId: before.id, before: { address, role }, traceId };
-  const entryId = yield* recordOther({ ...deed, verb: 'deny', kind: 'access.deny' });
+  const told = { at, actor: by, verb: 'deny' as const, chatId: before.id, before: { address, role }, traceId };
+  const entryId = yield* recordAccess(told);
   if (!closes) return { chat, entryId, paused: 0 };
   const end = { approvedBy: null, approvedAt: null };
   if (to === 'new' && before.state === 'gone')

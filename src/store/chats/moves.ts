@@ -74,6 +74,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* mergeBlobs(old.id, young.id);
   yield* mergeSecrets(old.id, young.id);
   yield* mergeMembers(old.id, young.id, at);
+  yield* mergeTokens(old.id, young.id);
   yield* update('chatAliases', { chatId: old.id }, ofYoung);
   yield* run(sql`delete from chats where id = ${young.id}`);
   yield* insert('chatAliases', { address: young.id, provider: merged, chatId: old.id, createdAt: at });
@@ -133,6 +134,13 @@ function* mergeNotes(oldId: string, youngId: string): Script<void> {
     select scope, ${oldId}, value, expires_at, updated_at from kv where scope = 'hold' and key = ${youngId}
     on conflict (scope, key) do update set expires_at = excluded.expires_at where kv.expires_at < excluded.expires_at`);
   yield* run(sql`delete from kv where scope = 'hold' and key = ${youngId}`);
+}
+
+/** A token of either chat holds for the one that both have become. */
+function* mergeTokens(oldId: string, youngId: string): Script<void> {
+  yield* run(sql`insert into token_chats (token_id, chat_id)
+    select token_id, ${oldId} from token_chats where chat_id = ${youngId} on conflict (token_id, chat_id) do nothing`);
+  yield* run(sql`delete from token_chats where chat_id = ${youngId}`);
 }
 
 /** Of two answers about a person the later one holds, and so do their grants. */

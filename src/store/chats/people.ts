@@ -4,6 +4,7 @@ import { membershipFreshMs } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick } from '../engine/fields.ts';
 import { isOfTelegram } from '../engine/queries.ts';
+import { reach } from '../engine/reach.ts';
 import { forUpdate, limit as limited, sql } from '../engine/sql.ts';
 import { all, hold, one, returning, run, select, update } from '../engine/statements.ts';
 import { redrawWords } from '../outbox/standing.ts';
@@ -24,6 +25,8 @@ export const peopleStore = {
 export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 
 export function* readUser(id: Actor): Script<User | null> {
+  // People belong to no chat: whoever may read what one of them did there may read their name.
+  yield* reach();
   return (yield* one(select(userFields)`from users where id = ${id}`)) ?? null;
 }
 

@@ -3,7 +3,8 @@ import { AppError } from '../../domain/errors.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, pick, type Answer } from '../engine/fields.ts';
-import { forShare, nothing, raw, sql, type Sql } from '../engine/sql.ts';
+import { reach, seen } from '../engine/reach.ts';
+import { allOf, forShare, nothing, raw, sql, type Sql } from '../engine/sql.ts';
 import { insert, one, run, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 
@@ -46,6 +47,8 @@ const lockTriesMax = 3;
 export function* chatOf(thread: Place, newId: string, now: number): Script<ChatRow> {
   const known = yield* lockChat(thread);
   if (known !== undefined) return known;
+  // For a caller of some chats no other thread exists, nor comes to exist.
+  if ((yield* reach()) !== null) throw unreached();
   const { provider, address } = thread;
   yield* insert(
     'chats',
@@ -62,10 +65,15 @@ export function* chatOf(thread: Place, newId: string, now: number): Script<ChatR
   return made;
 }
 
+function unreached(): AppError {
+  return new AppError('not_found', 'There is no such thread, or the token does not hold for it.');
+}
+
 function* byAlias({ provider, address }: Place, lock: Sql): Script<ChatRow | undefined> {
+  const where = allOf(sql`a.provider = ${provider} and a.address = ${address}`, yield* seen(raw('c.id')));
   return yield* one(
     select(lockedFields)`from chat_aliases a join chats c on c.id = a.chat_id
-      where a.provider = ${provider} and a.address = ${address} ${lock}`,
+      where ${where} ${lock}`,
   );
 }
 

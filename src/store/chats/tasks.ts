@@ -16,6 +16,7 @@ import { failuresPause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick } from '../engine/fields.ts';
 import { contains } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { aheadOf } from '../records/truth.ts';
@@ -142,10 +143,12 @@ const openFields = { taskId: o.taskId, at: o.slotAt, isHeld };
 
 function* snoozesOf(taskIds: readonly string[]): Script<ReadonlyMap<string, readonly OpenSnooze[]>> {
   const snoozes = new Map<string, OpenSnooze[]>();
+  const mine = yield* seen(o.chatId.sql);
   if (taskIds.length === 0) return snoozes;
+  const which = allOf(sql`o.task_id in ${list(taskIds)}`, mine);
   const found = yield* all(
     select(openFields)`from occurrences o join tasks t on t.id = o.task_id
-      where o.task_id in ${list(taskIds)} and o.status = 'pending' and o.source = 'snooze' order by o.slot_at`,
+      where ${which} and o.status = 'pending' and o.source = 'snooze' order by o.slot_at`,
   );
   for (const { taskId, ...snooze } of found) snoozes.set(taskId, [...(snoozes.get(taskId) ?? []), snooze]);
   return snoozes;

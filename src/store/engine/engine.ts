@@ -5,6 +5,8 @@ export type Ask =
   | { readonly does: 'rows'; readonly sql: Sql }
   /** Row locks and nothing else; the engine without row locks leaves the whole statement out. */
   | { readonly does: 'hold'; readonly sql: Sql }
+  /** The chats in which anything exists for whoever asked; null for all of them. */
+  | { readonly does: 'reach' }
   /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */
   | { readonly does: 'insert'; readonly into: Insertion; readonly tuples: readonly Tuple[] }
   | { readonly does: 'update'; readonly change: Change; readonly tuples: readonly Tuple[] };

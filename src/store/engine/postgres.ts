@@ -140,6 +140,8 @@ async function answer(client: Client, ask: Ask): Promise<unknown> {
     case 'rows':
     case 'hold':
       return asked(client, ask.sql);
+    case 'reach':
+      return null;
     case 'insert':
       return inserted(client, ask.into, ask.tuples);
     case 'update':

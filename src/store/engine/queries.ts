@@ -4,7 +4,7 @@ import type { Script } from './engine.ts';
 import { raw, sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
-export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant' | 'access' | 'thread';
+export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant' | 'access' | 'thread' | 'token';
 
 /** A cursor names its list, so that one of another list is refused instead of answering nonsense. */
 export function writeCursor(list: List, position: string | number): string {

@@ -146,6 +146,8 @@ function answering(prepared: Prepared, wrote: (rows: number) => void): (ask: Ask
       }
       case 'hold':
         return undefined;
+      case 'reach':
+        return null;
       case 'insert':
         wrote(weightOf(ask.into, ask.tuples));
         return insertInto(prepared, ask.into, ask.tuples);

@@ -12,6 +12,7 @@ import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
 import { secretStore } from '../chats/secrets.ts';
 import { chatTaskStore } from '../chats/tasks.ts';
+import { markTokenUsed, tokenStore } from '../chats/tokens.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
@@ -38,10 +39,11 @@ import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
 import type { Engine, Script } from './engine.ts';
+import { confined } from './reach.ts';
 
 /** The store over either engine: each method is a transaction, or a read where nothing is written. Only an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
-  return {
+  const store: Store = {
     ...bind(engine, 'transact', {
       ...slotStore,
       ...runStore,
@@ -61,6 +63,7 @@ export function createStore(engine: Engine): Store {
       ...messageStore,
       ...chatsStore,
       ...peopleStore,
+      ...tokenStore,
       ...chatTaskStore,
       ...chatFactStore,
       ...traceStore,
@@ -78,10 +81,12 @@ export function createStore(engine: Engine): Store {
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
-    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer }),
+    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
+    within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),
   };
+  return store;
 }
 
 type Scripts = Readonly<Record<string, (...args: never[]) => Script<unknown>>>;

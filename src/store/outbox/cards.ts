@@ -2,7 +2,8 @@ import { outboxRanks } from '../../domain/delivery.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { int, list, raw, sql } from '../engine/sql.ts';
+import { seen } from '../engine/reach.ts';
+import { allOf, int, list, raw, sql } from '../engine/sql.ts';
 import { all, one, returning, select, updateReturning } from '../engine/statements.ts';
 import { cardLane, nameLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
@@ -122,11 +123,12 @@ export function* nameTopic({ id, taskId, chatId, at, readyAt = at, title }: NewN
 }
 
 export function* topicNaming(taskId: string): Script<{ error: string | null } | null> {
-  const found = yield* one(
-    select(pick(columns.deliveries, 'error'))`from deliveries
-      where lane = ${nameLane(taskId)} and status in ('pending', 'blocked', 'sending', 'unknown') order by id desc limit 1`,
+  const named = sql`lane = ${nameLane(taskId)} and status in ('pending', 'blocked', 'sending', 'unknown')`;
+  const where = allOf(named, yield* seen(columns.deliveries.chatId.sql));
+  return (
+    (yield* one(select(pick(columns.deliveries, 'error'))`from deliveries where ${where} order by id desc limit 1`)) ??
+    null
   );
-  return found ?? null;
 }
 
 /** The right to pin is there: the cards are pinned after all, where it was told that they were not. */

@@ -5,14 +5,15 @@ import { isOfKind } from '../../domain/event.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, greatest, mapped, number, pick, type Answer } from '../engine/fields.ts';
 import { page, pairOf, positionOf, writeCursor } from '../engine/queries.ts';
-import { limit as limited, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
+import { reach, seen } from '../engine/reach.ts';
+import { allOf, limit as limited, raw, sql, type Dialect, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 const { events, audit } = columns;
 
 const eventFields = {
-  ...pick(events, 'id', 'tx', 'at', 'kind', 'taskId', 'ref'),
+  ...pick(events, 'id', 'tx', 'at', 'kind', 'taskId', 'ref', 'chatId'),
   data: mapped(events.data, readFacts),
 };
 
@@ -33,15 +34,17 @@ const settled: Readonly<Record<Dialect, { where: (tx: number, id: number) => Sql
 };
 
 export function* readEvents(dialect: Dialect, query: EventQuery): Script<EventPage> {
+  const chats = yield* reach();
   if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
   const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
   const { where, order } = settled[dialect];
   const { taskId, kind = null } = query;
-  const look = taskId === null && kind === null ? query.limit : lookMax;
-  const seen = yield* all(select(eventFields)`from events where ${where(tx, id)} order by ${order} ${limited(look)}`);
-  const found = seen.filter((event) => (taskId === null || event.taskId === taskId) && isOfKind(event.kind, kind));
+  const look = taskId === null && kind === null && chats === null ? query.limit : lookMax;
+  const passed = yield* all(select(eventFields)`from events where ${where(tx, id)} order by ${order} ${limited(look)}`);
+  const mine = chats === null ? passed : passed.filter(({ chatId }) => chatId !== null && chats.includes(chatId));
+  const found = mine.filter((event) => (taskId === null || event.taskId === taskId) && isOfKind(event.kind, kind));
   const page = found.slice(0, query.limit);
-  const last = found.length > query.limit ? page.at(-1) : seen.at(-1);
+  const last = found.length > query.limit ? page.at(-1) : passed.at(-1);
   return {
     events: page.map(readEvent),
     next: last === undefined ? (query.after ?? writeCursor('event', '-1:0')) : cursorOf(last),
@@ -88,7 +91,7 @@ function cursorOf({ tx, id }: Pick<Event, 'id' | 'tx'>): string {
   return writeCursor('event', `${tx}:${id}`);
 }
 
-function readEvent({ id, tx, ...event }: Event): EventRow {
+function readEvent({ id, tx, chatId: _chat, ...event }: Event): EventRow {
   return { cursor: cursorOf({ id, tx }), ...event };
 }
 
@@ -103,10 +106,8 @@ export const deedFields = {
 
 /** Newest first: of one task by the index of its rows, of all tasks by the key. */
 export function* readAuditPage({ taskId, limit, cursor }: AuditQuery): Script<Page<Deed>> {
-  const rest =
-    taskId === null
-      ? sql`where id < ${cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor))} order by id desc`
-      : ofTask(taskId, cursor);
+  const mine = yield* seen(audit.chatId.sql);
+  const rest = taskId === null ? ofAll(mine, cursor) : ofTask(taskId, mine, cursor);
   const { rows, next } = yield* page({
     limit,
     found: (max) => all(select(deedFields)`from audit ${rest} ${limited(max)}`),
@@ -121,7 +122,13 @@ function wholeOf(cursor: string): string {
   return /^\d{1,16}$/.test(position) ? position : String(pairOf('audit', cursor)[1]);
 }
 
-function ofTask(taskId: string, cursor: string | null): Sql {
+function ofAll(mine: Sql | undefined, cursor: string | null): Sql {
+  const before = cursor === null ? Number.MAX_SAFE_INTEGER : Number(wholeOf(cursor));
+  return sql`where ${allOf(sql`id < ${before}`, mine)} order by id desc`;
+}
+
+function ofTask(taskId: string, mine: Sql | undefined, cursor: string | null): Sql {
   const [at, id] = cursor === null ? [Number.MAX_SAFE_INTEGER, 0] : pairOf('audit', cursor);
-  return sql`where task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id}) order by at desc, id desc`;
+  const which = sql`task_id = ${taskId} and at <= ${at} and (at < ${at} or id < ${id})`;
+  return sql`where ${allOf(which, mine)} order by at desc, id desc`;
 }

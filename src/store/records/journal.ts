@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { DeedVerb, EventKind, TaskVerb } from '../../domain/event.ts';
+import type { AccessVerb, DeedVerb, EventKind, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
@@ -194,4 +194,20 @@ export function* chatsOf(taskIds: readonly string[]): Script<(taskId: string | n
 
 function jsonOf(value: object | null | undefined): string | null {
   return value ? JSON.stringify(value) : null;
+}
+
+interface AccessDeed {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly verb: AccessVerb;
+  /** Null where it is about no chat. */
+  readonly chatId: string | null;
+  readonly before?: object;
+  readonly after?: object;
+  readonly traceId?: string | null | undefined;
+}
+
+/** Writes who was let in or shut out, a person, a group or a token, with its event. Answers the id of the row. */
+export function* recordAccess(deed: AccessDeed): Script<string> {
+  return yield* recordOther({ ...deed, kind: `access.${deed.verb}` });
 }

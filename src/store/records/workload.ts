@@ -1,11 +1,13 @@
 import type { QuotaCounts, UsageQuery } from '../../app/operations/status.ts';
 import type { ServerFacts, ChatUsage, TaskCounts } from '../../app/ports/chat-facts.ts';
 import type { KindPile, Pile, TaskTally, Workload } from '../../app/ports/metering.ts';
+import { isPerson } from '../../domain/access.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
-import { allOf, differing, limit, raw, sql, type Sql } from '../engine/sql.ts';
+import { seen } from '../engine/reach.ts';
+import { allOf, differing, limit, nothing, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 
 /** How much there is to do, for whoever watches. Every count reads a partial index of what is open, and stops at its limit. */
@@ -132,14 +134,15 @@ const tallyFields = {
 };
 
 function* taskTally(after: string, size: number): Script<TaskTally> {
+  const from = allOf(sql`id > ${after}`, yield* seen(tasks.chatId.sql));
   const found = yield* all(
     select(tallyFields)`from (
-        select id, state, schedule_kind, action_kind from tasks where id > ${after} order by id ${limit(size)}
+        select id, state, schedule_kind, action_kind from tasks where ${from} order by id ${limit(size)}
       ) as page group by state, schedule_kind, action_kind`,
   );
-  const seen = found.reduce((sum, { count }) => sum + count, 0);
+  const passed = found.reduce((sum, { count }) => sum + count, 0);
   const last = found.reduce((latest, one) => (one.last > latest ? one.last : latest), '');
-  return { counts: found.map(({ last: _last, ...tally }) => tally), last: seen < size ? null : last };
+  return { counts: found.map(({ last: _last, ...tally }) => tally), last: passed < size ? null : last };
 }
 
 const dueFields = { count, since: least(tasks.nextAt) };
@@ -147,22 +150,28 @@ const openFields = { status: deliveries.status, count };
 
 /** How the whole server stands, but for the sums over all tasks. */
 export function* serverFacts(now: number): Script<Omit<ServerFacts, keyof TaskCounts>> {
-  const due = yield* one(select(dueFields)`from tasks where next_at is not null and next_at <= ${now}`);
-  const next = yield* one(select({ at: least(tasks.nextAt) })`from tasks where next_at is not null`);
-  const oldest = yield* one(select(pick(runs, 'createdAt'))`from runs order by id limit 1`);
-  const open = yield* all(select(openFields)`from deliveries where status in ('pending', 'blocked') group by status`);
+  const seenHere = yield* seen(raw('chat_id'));
+  const mine = seenHere === undefined ? nothing : sql`and ${seenHere}`;
+  const seenChats = yield* seen(raw('id'));
+  const among = seenChats === undefined ? nothing : sql`and ${seenChats}`;
+  const due = yield* one(select(dueFields)`from tasks where next_at is not null and next_at <= ${now} ${mine}`);
+  const next = yield* one(select({ at: least(tasks.nextAt) })`from tasks where next_at is not null ${mine}`);
+  const oldest = yield* one(select(pick(runs, 'createdAt'))`from runs where id > '' ${mine} order by id limit 1`);
+  const open = yield* all(
+    select(openFields)`from deliveries where status in ('pending', 'blocked') ${mine} group by status`,
+  );
   const inStatus = (status: string) => open.find((one) => one.status === status)?.count ?? 0;
   return {
     due: due?.count ?? 0,
     dueSince: due?.since ?? null,
     nextDueAt: next?.at ?? null,
-    running: yield* counted(raw(`runs where status = 'running'`)),
-    queued: yield* counted(raw(`runs where status in ('queued', 'backoff')`)),
+    running: yield* counted(sql`runs where status = 'running' ${mine}`),
+    queued: yield* counted(sql`runs where status in ('queued', 'backoff') ${mine}`),
     pending: inStatus('pending'),
     blocked: inStatus('blocked'),
-    unknown: yield* counted(raw(`deliveries where status = 'unknown'`)),
-    chats: yield* counted(raw(`chats where provider = 'telegram' and state = 'approved'`)),
-    databaseBytes: yield* databaseBytes(),
+    unknown: yield* counted(sql`deliveries where status = 'unknown' ${mine}`),
+    chats: yield* counted(sql`chats where provider = 'telegram' and state = 'approved' ${among}`),
+    databaseBytes: seenHere === undefined ? yield* databaseBytes() : null,
     oldestRunAt: oldest?.createdAt ?? null,
   };
 }
@@ -192,7 +201,7 @@ const foundFields = {
 const spentFields = { kind: columnsOf('usage', 'u').kind, quantity: number(raw('sum(u.quantity)')) };
 
 function* usageOf(query: UsageQuery): Script<ChatUsage> {
-  const found = runsOf(query);
+  const found = runsOf(query, yield* seen(raw('t.chat_id')));
   const counts = yield* one(select(foundFields)`from (${found}) as found`);
   const spent = yield* all(
     select(spentFields)`from (${found}) as found join usage u on u.run_id = found.run_id
@@ -209,8 +218,8 @@ function* usageOf(query: UsageQuery): Script<ChatUsage> {
 }
 
 /** Runs by the tasks of a chat or a person, each of which knows its slots; all runs by their ids, the newest first. */
-function runsOf({ from, to, ...whose }: UsageQuery): Sql {
-  const conditions = whoseTasks(whose);
+function runsOf({ from, to, ...whose }: UsageQuery, mine: Sql | undefined): Sql {
+  const conditions = [...whoseTasks(whose), ...(mine === undefined ? [] : [mine])];
   if (conditions.length === 0) {
     return sql`select id as run_id, status, case when created_at >= ${from} and created_at < ${to} then 1 else 0 end as counts
       from runs order by id desc ${limit(usageCountedMax)}`;
@@ -239,6 +248,7 @@ function* messagesOf({ from, to, ...whose }: UsageQuery): Script<Answer<typeof s
   const isMine = allOf(
     raw(`d.status = 'delivered' and d.kind in ('answer', 'result', 'notice')`),
     ...whoseTasks(whose, chatOfPart),
+    yield* seen(chatOfPart),
   );
   return yield* one(
     select(sentFields)`from (
@@ -253,13 +263,15 @@ function* messagesOf({ from, to, ...whose }: UsageQuery): Script<Answer<typeof s
 const canRun = raw(`t.state in ('active', 'paused')`);
 
 function* countQuota({ thread, ownerId }: Whose): Script<QuotaCounts> {
+  const mine = allOf(canRun, yield* seen(raw('t.chat_id')));
   return {
-    chat:
-      thread === null ? null : yield* counted(sql`tasks t where t.chat_id in ${chatOfThread(thread)} and ${canRun}`),
+    chat: thread === null ? null : yield* counted(sql`tasks t where t.chat_id in ${chatOfThread(thread)} and ${mine}`),
     // For what they made themselves; what a token makes for them has none.
     user:
       ownerId === null
         ? null
-        : yield* counted(sql`tasks t where t.owner_id = ${ownerId} and t.created_by = ${ownerId} and ${canRun}`),
+        : !isPerson(ownerId)
+          ? 0
+          : yield* counted(sql`tasks t where t.owner_id = ${ownerId} and t.created_by = ${ownerId} and ${mine}`),
   };
 }

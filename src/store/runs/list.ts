@@ -3,6 +3,7 @@ import { liveStatuses, taskSourceOf, type MessageInput, type RunStatus } from '.
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
@@ -40,13 +41,15 @@ const lookMax = 2000;
 const namedMax = 200;
 
 export function* readRun(runId: string): Script<RunView | null> {
-  return (yield* withParts(yield* all(selectRuns`from ${source} where r.id = ${runId}`)))[0] ?? null;
+  const where = allOf(sql`r.id = ${runId}`, yield* seen(r.chatId.sql));
+  return (yield* withParts(yield* all(selectRuns`from ${source} where ${where}`)))[0] ?? null;
 }
 
 const broughtFields = { chatId: r.chatId, output: mapped(r.output, readFacts) };
 
 export function* broughtBack(runId: string): Script<BroughtBack | null> {
-  const found = yield* one(select(broughtFields)`from runs r where r.id = ${runId}`);
+  const where = allOf(sql`r.id = ${runId}`, yield* seen(r.chatId.sql));
+  const found = yield* one(select(broughtFields)`from runs r where ${where}`);
   if (found === undefined) return null;
   const used = pick(columns.usage, 'kind', 'quantity');
   return { ...found, usage: yield* all(select(used)`from usage where run_id = ${runId} order by kind`) };
@@ -115,7 +118,7 @@ function slotIn(cursor: string): number {
 
 /** By the ids, which count up with time. */
 function* lookAtAll(query: RunQuery, below: string | null): Script<Looked> {
-  const conditions = conditionsOf(query);
+  const conditions = yield* conditionsOf(query);
   const before = allOf(below === null ? undefined : sql`r.id < ${below}`);
   // Where every row is wanted, the page itself is the end of the look.
   const edge =
@@ -143,7 +146,7 @@ function* lookAtSlots(query: RunQuery, taskId: string): Script<Looked> {
     select(pick(o, 'slotAt'))`from occurrences o where ${mine}
       order by o.slot_at desc ${limited(1)} offset ${lookMax - 1}`,
   );
-  const where = allOf(mine, edge && sql`o.slot_at >= ${edge.slotAt}`, ...conditionsOf(query));
+  const where = allOf(mine, edge && sql`o.slot_at >= ${edge.slotAt}`, ...(yield* conditionsOf(query)));
   const { rows, next } = yield* page({
     limit: query.limit,
     edge: edge?.slotAt,
@@ -185,16 +188,18 @@ function* liveRuns(below: string | null): Script<readonly string[] | null> {
 
 function* lookAtNamed(query: RunQuery, ids: readonly string[]): Script<Looked> {
   const rows: Viewed[] = [];
+  const conditions = yield* conditionsOf(query);
   for (let from = 0; from < ids.length && rows.length <= query.limit; from += namedMax) {
-    const where = allOf(sql`r.id in ${list(ids.slice(from, from + namedMax))}`, ...conditionsOf(query));
+    const where = allOf(sql`r.id in ${list(ids.slice(from, from + namedMax))}`, ...conditions);
     rows.push(...(yield* all(selectRuns`from ${source} where ${where} order by r.id desc`)));
   }
   const shown = rows.slice(0, query.limit);
   return { rows: shown, next: rows.length > query.limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
-function conditionsOf(query: RunQuery): readonly Sql[] {
+function* conditionsOf(query: RunQuery): Script<readonly Sql[]> {
   const conditions = [
+    yield* seen(r.chatId.sql),
     query.states === null ? undefined : isIn(query.states),
     query.thread === null ? undefined : inThread(query.thread),
     query.source === null ? undefined : sql`r.source = ${query.source}`,

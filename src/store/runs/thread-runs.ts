@@ -5,7 +5,9 @@ import type { Thread } from '../../domain/thread.ts';
 import { chatOf, findChat } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, maybe, pick } from '../engine/fields.ts';
+import { seen } from '../engine/reach.ts';
 import {
+  allOf,
   forUpdate,
   forUpdateOf,
   joined,
@@ -66,9 +68,10 @@ export function* cancelRuns({ runIds, actor, at, traceId }: CancelRunsRequest): 
   // Tasks before runs, as every verb does, or the two would wait for each other.
   yield* hold(sql`select id from tasks
     where id in (select r.task_id from runs r where r.id in ${list(runIds)}) order by id ${forUpdate}`);
+  const which = allOf(sql`r.id in ${list(runIds)}`, live, yield* seen(raw('r.chat_id')));
   const found = yield* all(
     select(liveFields)`from runs r left join tasks t on t.id = r.task_id
-      where r.id in ${list(runIds)} and ${live} order by r.id ${forUpdateOf('r')}`,
+      where ${which} order by r.id ${forUpdateOf('r')}`,
   );
   yield* callOff(found, 'cancelled', at);
   for (const { id, taskId, occurrenceId, state } of found) {
@@ -125,7 +128,7 @@ export function* placesReserved(taskId: string): Script<number> {
 /** Tasks that have a live run which was not called off yet. */
 export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<string>> {
   if (taskIds.length === 0) return new Set();
-  const whose = sql`task_id in ${list(taskIds)} and cancel_requested_at is null`;
+  const whose = allOf(sql`task_id in ${list(taskIds)} and cancel_requested_at is null`, yield* seen(raw('chat_id')));
   const found = yield* all(select(pick(runs, 'taskId'))`from (${liveOf(raw('task_id'), whose)}) live`);
   return new Set(found.flatMap(({ taskId }) => taskId ?? []));
 }

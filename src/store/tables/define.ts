@@ -1,6 +1,15 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
-import { chatAliasesTable, chatsTable, grantsTable, membersTable, secretsTable, usersTable } from './places.ts';
+import {
+  chatAliasesTable,
+  chatsTable,
+  grantsTable,
+  membersTable,
+  secretsTable,
+  tokenChatsTable,
+  tokensTable,
+  usersTable,
+} from './places.ts';
 import {
   auditTable,
   credentialsTable,
@@ -33,12 +42,15 @@ export function defineTables(d: Dialect) {
   const chats = chatsTable(d);
   const users = usersTable(d);
   const grants = grantsTable(d, { chats, users });
+  const tokens = tokensTable(d);
   return {
     chats,
     chatAliases: chatAliasesTable(d, chats),
     users,
     members: membersTable(d),
     grants,
+    tokens,
+    tokenChats: tokenChatsTable(d, { tokens, chats }),
     tasks: tasksTable(d, { chats, grants }),
     taskTags: taskTagsTable(d),
     occurrences: occurrencesTable(d),

@@ -144,3 +144,55 @@ export function secretsTable(d: Dialect, chats: ReturnType<typeof chatsTable>) {
     ],
   );
 }
+
+/** Named tokens of the API. Of the token itself nothing is kept but its hash, and the beginning by which it is found. */
+export function tokensTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'tokens',
+    {
+      id: text('id').primaryKey(),
+      name: text('name').notNull(),
+      prefix: text('prefix').notNull(),
+      hash: text('hash').notNull(),
+      scopes: text('scopes').notNull(),
+      /** 1 where it holds for the chats that it names alone. */
+      confined: int('confined').notNull(),
+      expiresAt: int('expires_at'),
+      /** To the minute. */
+      lastUsedAt: int('last_used_at'),
+      revokedAt: int('revoked_at'),
+      revokedBy: text('revoked_by').$type<Actor>(),
+      createdAt: int('created_at').notNull(),
+      createdBy: text('created_by').$type<Actor>().notNull(),
+    },
+    (t) => [
+      d.uniqueIndex('tokens_prefix').on(t.prefix),
+      d.uniqueIndex('tokens_hash').on(t.hash),
+      d.uniqueIndex('tokens_name').on(t.name).where(sql.raw('revoked_at is null')),
+    ],
+  );
+}
+
+/** The chats of a token that does not hold for all of them. */
+export function tokenChatsTable(
+  d: Dialect,
+  { tokens, chats }: { tokens: ReturnType<typeof tokensTable>; chats: ReturnType<typeof chatsTable> },
+) {
+  const { text } = d;
+  return d.table(
+    'token_chats',
+    {
+      tokenId: text('token_id')
+        .notNull()
+        .references(() => tokens.id),
+      chatId: text('chat_id')
+        .notNull()
+        .references(() => chats.id),
+    },
+    (t) => [
+      d.primaryKey({ name: 'token_chats_pk', columns: [t.tokenId, t.chatId] }),
+      d.index('token_chats_chat').on(t.chatId),
+    ],
+  );
+}

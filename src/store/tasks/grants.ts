@@ -8,7 +8,7 @@ import type {
   GrantView,
   Quota,
 } from '../../app/ports/tasks.ts';
-import type { Actor } from '../../domain/access.ts';
+import { isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
@@ -16,6 +16,7 @@ import { ownerGonePause, type Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
+import { seen } from '../engine/reach.ts';
 import { allOf, forShare, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update, updateReturning } from '../engine/statements.ts';
 import { insertPart, isNews } from '../outbox/new-parts.ts';
@@ -46,7 +47,7 @@ const selectGrants = select(viewedFields);
 const source = raw('grants g join chats c on c.id = g.chat_id');
 
 function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
-  const where = allOf(...conditionsOf(query));
+  const where = allOf(...conditionsOf(query), yield* seen(g.chatId.sql));
   const { rows, next } = yield* page({
     limit: query.limit,
     found: (limit) => all(selectGrants`from ${source} where ${where} order by g.id desc ${limited(limit)}`),
@@ -78,7 +79,8 @@ function inState(state: GrantState, now: number): Sql {
 }
 
 function* readGrant(grantId: string): Script<GrantView | null> {
-  return (yield* withTasks(yield* all(selectGrants`from ${source} where g.id = ${grantId}`)))[0] ?? null;
+  const where = allOf(sql`g.id = ${grantId}`, yield* seen(g.chatId.sql));
+  return (yield* withTasks(yield* all(selectGrants`from ${source} where ${where}`)))[0] ?? null;
 }
 
 function* withTasks(found: readonly Answer<typeof viewedFields>[]): Script<GrantView[]> {
@@ -252,14 +254,15 @@ export function obstaclesIn(skips: readonly Skip[]): ReadonlyMap<string, Obstacl
 
 interface Counted {
   readonly chatId: string;
-  readonly owner: string;
+  readonly owner: Actor;
   readonly createdBy: string;
 }
 
 /** Only tasks that can still run count. The quota of a user is for what they made themselves: a token that makes tasks in their chat has none. */
 export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted): Script<void> {
   yield* checkChatQuota(quota, chatId);
-  if (createdBy !== owner) return;
+  // What a program makes has no limit but that of its chat.
+  if (createdBy !== owner || !isPerson(owner)) return;
   const ofUser = yield* one(
     select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
   );

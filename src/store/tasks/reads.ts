@@ -5,6 +5,7 @@ import type { Definition, Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread, contains, foreignCursor, tagged, page, positionOf, writeCursor } from '../engine/queries.ts';
+import { seen, seenTask } from '../engine/reach.ts';
 import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
@@ -40,7 +41,8 @@ const selectTaskRuns = select(taskRunFields);
 const source = raw('occurrences o left join runs r on r.id = o.run_id');
 
 function* readTaskRun(id: string): Script<TaskRun | null> {
-  return (yield* withParts(yield* all(selectTaskRuns`from ${source} where o.id = ${id}`)))[0] ?? null;
+  const where = allOf(sql`o.id = ${id}`, yield* seen(o.chatId.sql));
+  return (yield* withParts(yield* all(selectTaskRuns`from ${source} where ${where}`)))[0] ?? null;
 }
 
 function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): Script<Page<TaskRun>> {
@@ -48,6 +50,7 @@ function* listTaskRuns({ taskId, status, cursor, limit: size }: TaskRunQuery): S
     sql`o.task_id = ${taskId}`,
     status === null ? undefined : sql`o.status = ${status}`,
     cursor === null ? undefined : sql`o.slot_at < ${slotOf(cursor)}`,
+    yield* seen(o.chatId.sql),
   );
   const { rows, next } = yield* page({
     limit: size,
@@ -64,7 +67,8 @@ function slotOf(cursor: string): number {
 }
 
 function* readEndedRun(runId: string): Script<EndedRun | null> {
-  return (yield* one(select(endedFields)`from runs where id = ${runId}`)) ?? null;
+  const where = allOf(sql`id = ${runId}`, yield* seen(columns.runs.chatId.sql));
+  return (yield* one(select(endedFields)`from runs where ${where}`)) ?? null;
 }
 
 const versionFields = {
@@ -74,10 +78,9 @@ const versionFields = {
 
 /** Newest first. Only versions that say something new were kept, and no more than a person looks at. */
 function* listVersions(taskId: string): Script<readonly TaskVersion[]> {
+  const where = allOf(sql`task_id = ${taskId}`, yield* seenTask(columns.taskVersions.taskId.sql));
   return yield* all(
-    select(
-      versionFields,
-    )`from task_versions where task_id = ${taskId} order by version desc ${limited(versionsShownMax)}`,
+    select(versionFields)`from task_versions where ${where} order by version desc ${limited(versionsShownMax)}`,
   );
 }
 
@@ -85,7 +88,7 @@ const stateFields = { state: columns.tasks.state, count };
 
 /** The tasks that are meant, and their work. */
 export function* countTasks(whose: Whose): Script<WorkCounts> {
-  const mine = within(whose);
+  const mine = yield* within(whose);
   const ofMine = sql`task_id in (select id from tasks where ${mine})`;
   const states = yield* all(select(stateFields)`from tasks where ${mine} group by state`);
   const live = yield* one(select({ count })`from (${liveOf(raw('id'), ofMine)}) live`);
@@ -104,12 +107,13 @@ export function* countTasks(whose: Whose): Script<WorkCounts> {
 }
 
 /** A base thread stands for its whole chat, a topic for what was asked for in it. Old ids of a chat still find it. */
-export function within({ thread = null, ownerId = null }: Whose): Sql {
+export function* within({ thread = null, ownerId = null }: Whose): Script<Sql> {
   return allOf(
     raw(`state <> 'deleted'`),
     thread === null ? undefined : sql`chat_id in ${chatOfThread(thread)}`,
     thread === null || thread.topic === null ? undefined : sql`home_topic = ${thread.topic}`,
     ownerId === null ? undefined : sql`owner_id = ${ownerId}`,
+    yield* seen(columns.tasks.chatId.sql),
   );
 }
 
@@ -129,11 +133,13 @@ const lookMax = 1000;
 const selectTasks = select(taskFields);
 
 export function* readTask(taskId: string): Script<Task | null> {
-  return (yield* one(selectTasks`from ${taskSource} where t.id = ${taskId}`)) ?? null;
+  const where = allOf(sql`t.id = ${taskId}`, yield* seen(t.chatId.sql));
+  return (yield* one(selectTasks`from ${taskSource} where ${where}`)) ?? null;
 }
 
 function* listTasks(query: TaskQuery): Script<Page<Task>> {
   const { cursor, thread, subject } = query;
+  const mine = yield* seen(t.chatId.sql);
   // The tasks of a chat and those of a subject have an index each, in the order of the list; a chat has fewer.
   const ofSubject = subject === null ? undefined : sql`t.subject = ${subject}`;
   const within = thread === null ? ofSubject : yield* chatIdOf(thread);
@@ -142,7 +148,7 @@ function* listTasks(query: TaskQuery): Script<Page<Task>> {
   const edge = yield* one(
     select(pick(t, 'id'))`from tasks t where ${from} order by t.id desc ${limited(1)} offset ${lookMax - 1}`,
   );
-  const where = allOf(from, edge && sql`t.id >= ${edge.id}`, ...filtersOf(query));
+  const where = allOf(from, edge && sql`t.id >= ${edge.id}`, mine, ...filtersOf(query));
   const { rows, next } = yield* page({
     limit: query.limit,
     edge: edge?.id,

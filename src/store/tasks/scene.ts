@@ -2,7 +2,8 @@ import type { AuditRow, ChangeRequest, TaskScene } from '../../app/ports/tasks.t
 import { missing } from '../../domain/errors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick } from '../engine/fields.ts';
-import { limit, raw, sql } from '../engine/sql.ts';
+import { seen } from '../engine/reach.ts';
+import { allOf, limit, raw, sql } from '../engine/sql.ts';
 import { all, one, select, selecting } from '../engine/statements.ts';
 import { countReserved } from '../runs/slots.ts';
 import { liveOf } from '../runs/thread-runs.ts';
@@ -124,8 +125,11 @@ function grantOf(due: DueRow): TaskScene['grant'] {
   }
 }
 
+const ofTask = raw('t.chat_id');
+
 export function* taskById(taskId: string): Script<TaskScene['task']> {
-  const found = yield* one(select(taskFields)`from ${taskSource} where t.id = ${taskId}`);
+  const where = allOf(sql`t.id = ${taskId}`, yield* seen(ofTask));
+  const found = yield* one(select(taskFields)`from ${taskSource} where ${where}`);
   if (found === undefined) throw missing('task');
   return found;
 }

@@ -16,7 +16,8 @@ import { AppError } from '../../domain/errors.ts';
 import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick, type Answer } from '../engine/fields.ts';
-import { forUpdate, list, raw, sql } from '../engine/sql.ts';
+import { reach, seen } from '../engine/reach.ts';
+import { allOf, forUpdate, list, raw, sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update } from '../engine/statements.ts';
 import { dropParts } from '../outbox/run-parts.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
@@ -70,6 +71,7 @@ interface Made extends Pick<Created, 'created' | 'warnings'> {
 
 function* madeUnder(once: Once, now: number): Script<Created | null> {
   const made = yield* resultUnder<Made>(once, now);
+  yield* reach();
   return made === null ? null : yield* toldAgain(made);
 }
 
@@ -153,10 +155,11 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
 /** One run, whoever it belongs to. What has ended in another way stays as it ended. */
 function* cancelRun({ runId, actor, at, traceId }: CancelRequest): Script<boolean | null> {
   yield* hold(sql`select id from tasks where id = (select r.task_id from runs r where r.id = ${runId}) ${forUpdate}`);
+  const where = allOf(sql`id = ${runId}`, yield* seen(columns.runs.chatId.sql));
   const found = yield* one(
     select(
       pick(columns.runs, 'id', 'taskId', 'occurrenceId', 'status', 'cancelRequestedAt'),
-    )`from runs where id = ${runId} ${forUpdate}`,
+    )`from runs where ${where} ${forUpdate}`,
   );
   if (found === undefined) return null;
   const { status, taskId, occurrenceId } = found;
@@ -216,7 +219,7 @@ const sliceMax = 512;
 
 /** Where there are not as many tasks as were expected nothing is deleted, because nobody was told of the others. */
 function* purgeTasks({ whose, expected, at, ...by }: Purge): Script<Purged> {
-  const found = yield* all(select(doomedFields)`from tasks where ${within(whose)} order by id ${forUpdate}`);
+  const found = yield* all(select(doomedFields)`from tasks where ${yield* within(whose)} order by id ${forUpdate}`);
   for (const { id, resumeAt } of found) if (resumeAt !== null && resumeAt <= at) yield* endPauseOf(id, at, by.endPause);
   const counts = yield* countTasks(whose);
   const isDone = expected === null || expected === found.length;

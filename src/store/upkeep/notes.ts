@@ -6,6 +6,7 @@ import { failuresPause } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
+import { reach } from '../engine/reach.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { addMessages, insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
@@ -17,6 +18,8 @@ const scope = 'system';
 export const upkeepStore = { readNote, writeNote, ping };
 
 export function* readNote(key: string): Script<string | null> {
+  // They are about the server, and about no chat.
+  yield* reach();
   const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${scope} and key = ${key}`);
   return found?.value ?? null;
 }

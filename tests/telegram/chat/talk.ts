@@ -148,14 +148,13 @@ interface Given extends TalkOptions {
 function statusOf({ store, time, rooms }: Pipeline): ChatDeps['status'] {
   return createStatus({
     ...rooms,
-    store,
     clock: time,
     stopwatch: time,
     timer: time,
     version: '0.0.0',
     ready: async () => ({ ok: true }),
     loops: ['scheduler', 'runner'].map((name) => ({ name, health: () => ({ ok: true, idleMs: minute }) })),
-  });
+  })(store);
 }
 
 function talkIn(pipeline: Pipeline, given: Given): Talk {

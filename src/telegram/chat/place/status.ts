@@ -78,7 +78,7 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     server.work(facts.running, facts.pending),
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
-    server.database(bytes(facts.databaseBytes)),
+    server.database(bytes(facts.databaseBytes ?? 0)),
     ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
     alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );

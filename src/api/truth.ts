@@ -20,6 +20,9 @@ const whyQuery = strict({
   }),
   from: asked.meta({ description: '24 hours before `to` when absent.' }),
   to: asked.meta({ description: 'Now when absent.' }),
+  lately: z.enum(['true', 'false']).default('false').meta({
+    description: 'true, alone: in brief what happened last, what is snoozed and what comes next, as the chat tells it.',
+  }),
   ...page,
 });
 export const eventsQuery = strict({

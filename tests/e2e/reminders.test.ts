@@ -86,6 +86,18 @@ describe('a reminder that nobody answers', () => {
     expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);
   });
 
+  it('is told once in a private chat, and says at once that it is done', async () => {
+    const { bot, topic } = await aReminder(ada);
+    await bot.pass(50 * minute);
+    expect(said(bot, ada, topic)).toEqual([
+      'Take the pill',
+      'Nobody said Done after 3 reminders, so I stop asking. You can still press Done above.',
+    ]);
+    expect(said(bot, ada, null).filter((text) => text.startsWith('Not done:'))).toEqual([]);
+    await bot.press('ada', withWords(bot, ada, /^Take the pill/), 'Done');
+    expect(said(bot, ada, topic).at(-1)).toMatch(/^Nobody said Done after 3 reminders\.\n\n— Done by Ada/);
+  });
+
   it('is told in the group where no admin can be written to, and is done from there', async () => {
     const { bot, topic } = await aReminder(lab);
     await bot.pass(50 * minute);
@@ -98,7 +110,8 @@ describe('a reminder that nobody answers', () => {
     expect(labels(word)).toEqual([['Done', 'Open it']]);
     const before = mark(bot);
     await bot.press('ben', word, 'Done');
-    expect(callsSince(bot, before)).toHaveLength(3);
+    expect(callsSince(bot, before)).toHaveLength(4);
+    expect(said(bot, lab, topic).at(-1)).toMatch(/\n\n— Done by Ben, /);
     expect(bot.now(word).text).toMatch(/— Done by Ben, 10:2\d$/);
     expect(bot.now(word).buttons).toEqual([]);
     expect(said(bot, lab, topic)[0]).toMatch(/— Done by Ben, 10:2\d$/);

@@ -192,6 +192,8 @@ export interface LastChange {
   readonly entryId: string;
 }
 
+export type LastDeed = LastChange & { readonly verb: DeedVerb };
+
 /** A chat that can be reached no more. */
 export interface ChatGone {
   readonly chatId: string;
@@ -332,7 +334,7 @@ export interface ChatStore {
     until: number,
     limit: number,
   ): Promise<readonly { readonly task: Task; readonly at: number }[]>;
-  lastChange(query: LastChangeQuery): Promise<LastChange | null>;
+  lastChange(query: LastChangeQuery): Promise<LastDeed | null>;
   /** Changes that one word has made to several tasks of the chat, by one of them, which is among them. */
   changesWith(chatId: string, change: LastChange): Promise<readonly LastChange[]>;
 

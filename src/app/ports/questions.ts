@@ -26,6 +26,8 @@ export interface DoneNote {
   readonly occurrenceId: string;
   readonly actor: Actor;
   readonly at: number;
+  /** The message on which Done was pressed: its answer changes it. */
+  readonly pressed?: number;
 }
 
 /** The message in which the last part of the result stands. */

@@ -1,6 +1,6 @@
 import { pageMax, previewCountDefault } from '../../domain/limits.ts';
 import type { AnswerOf, Asked } from '../client.ts';
-import { CliFault, usage } from '../faults.ts';
+import { usage } from '../faults.ts';
 import { facts, sentence, table, type Cell, type Column } from '../layout.ts';
 import { deletedToo, paramsOf, shortIds, taskNamed, taskNames, type Task } from '../naming.ts';
 import { given } from '../options.ts';
@@ -131,7 +131,7 @@ export const lookingVerbs = [
     usage: 'why <task> [at...]',
     summary: 'tell why a task ran, or did not, at an instant or of late',
     about:
-      'Words such as "27 nov" or "last friday 9:00", and an instant without an offset, are read on the clock of the task, to the minute. Without one: the last 24 hours, and what comes next. With --from and --to a day alone is its first minute.',
+      'Words such as "27 nov" or "last friday 9:00", and an instant without an offset, are read on the clock of the task, to the minute. Without one: what happened last, what is snoozed, and what comes next. With --from and --to a day alone is its first minute.',
     examples: [
       'cronogram task why 3 2027-01-31T09:00',
       'cronogram task why 3 last friday 9:00',
@@ -144,12 +144,12 @@ export const lookingVerbs = [
     ],
     does: async (session, [name = '', at], { from, to, ...page }) => {
       const { params, question } = await whyAsked(session, name, at);
-      const query = { ...question, ...given({ from: withTime(from), to: withTime(to) }), ...pageOf(page) };
+      const asked = { ...question, ...given({ from: withTime(from), to: withTime(to) }), ...pageOf(page) };
+      const isOfLate = Object.values(asked).every((one) => one === undefined);
+      const query = isOfLate ? { lately: 'true' as const } : asked;
       const answer = await session.client.call('whyTask', { params, query });
-      const isOfLate = Object.values(query).every((one) => one === undefined) && !session.isJson;
-      const coming = isOfLate ? await comingAnswers(session, params) : [];
       const lines = await Promise.all(
-        [...answer.answers, ...coming].map(({ line, evidence: { run_number: number } }) =>
+        answer.answers.map(({ line, evidence: { run_number: number } }) =>
           sentence(session.terminal, number === undefined ? line : `${line} Run ${number}.`),
         ),
       );
@@ -184,18 +184,6 @@ async function whyAsked(session: Session, name: string, at: string | undefined) 
       `"${at.slice(0, 60)}" is no moment that can be read. Write 2027-01-31T09:00, "27 nov" or "last friday 9:00".`,
     );
   return { params: { task_id }, question };
-}
-
-/** The truth about the next slot of a task; none where it has none, or was deleted. */
-async function comingAnswers({ client }: Session, params: { readonly task_id: string }) {
-  try {
-    const { task } = await client.call('getTask', { params });
-    if (task.next_run_at === null) return [];
-    return (await client.call('whyTask', { params, query: { at: task.next_run_at } })).answers;
-  } catch (error) {
-    if (error instanceof CliFault && error.code === 'task_not_found') return [];
-    throw error;
-  }
 }
 
 export function pageOf({ limit, cursor }: Options<typeof pageFlags>) {

@@ -8,6 +8,7 @@ import { isBlank } from '../task.ts';
 import { type AskedPolicies, besideLast } from './beside.ts';
 import { englishReader, told } from './english.ts';
 import { edited, nothing, Question, refusal, type Way, Unread } from './faults.ts';
+import { withAdded } from './find.ts';
 import { languagesOf } from './languages/compiled.ts';
 import { mannersAt, politeless } from './manners.ts';
 import type { Assumed, Setting } from './setting.ts';
@@ -219,6 +220,15 @@ const LONE = /^\s*\d{1,2}(?:[.:]\d\d)?(?:(?:\s*,\s*(?:(?:and|&)\s*)?|\s*(?:and|&
 /** The words are a time and nothing else: snoozing, editing, replies, /why, digest. Text that is left stands in the answer. */
 export function readTime(words: string, setting: Setting): Asked {
   return read(LONE.test(words) ? `at ${words.trim()}` : words, checkedZone(setting));
+}
+
+/** `time` with words that go with a time and are none, such as "until friday" or "in Tokyo"; null for words of any other kind. */
+export function timeWith(time: string, words: string, { language, languages }: Setting): string | null {
+  for (const each of languagesOf(language, languages)) {
+    const whole = timeOr(() => withAdded(time, words.trim(), each));
+    if (whole !== null) return whole;
+  }
+  return null;
 }
 
 interface Offered {

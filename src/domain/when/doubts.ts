@@ -1,4 +1,6 @@
+import { MONTH_NAMES, nth } from '../schedule/words/words.ts';
 import { Question, momentOffers, type Way } from './faults.ts';
+import { any, compiled, placeOf } from './languages/compiled.ts';
 import type { Line } from './pieces/cursor.ts';
 import type { Run } from './pieces/piece.ts';
 
@@ -69,6 +71,53 @@ export function askFour({ plain, begin, end }: Line): void {
     ['time'],
   );
 }
+
+/** "20th pay the plumber" begins with a day, or with a number of something: "20th anniversary dinner". */
+export function askDayAlone(runs: readonly Run[], { begin }: Line): void {
+  const [first] = runs;
+  const [piece, more] = first?.pieces ?? [];
+  if (first?.isHead !== true || more !== undefined || piece?.is !== 'days' || piece.days.kind !== 'monthDays') return;
+  const [day = 0] = piece.days.days;
+  const said = nth(day);
+  throw new Question(
+    (say) => say.isTheTime(said),
+    [
+      {
+        text: (say) => say.offers.onThe(said),
+        edits: [{ begin: first.begin, end: first.end, text: `on the ${said}` }],
+      },
+      ...momentOffers.map(([name, words]): Way => ({
+        text: (say) => say.offers.textAt(say.offers[name]),
+        edits: [{ begin, end: begin, text: `${words}\n` }],
+      })),
+    ],
+    ['time'],
+  );
+}
+
+const monthPatterns = compiled(({ months, words: w }) => ({
+  lead: new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${w.inMonth})\s+(?<name>${any(months)})(?![\p{L}\p{N}'])`, 'iu'),
+}));
+
+/** "In december buy a tree" lacks the day. */
+export function askMonth({ plain, begin, end, language }: Line): void {
+  const match = monthPatterns(language).lead.exec(plain.slice(begin, end));
+  const month = placeOf(language.months, match?.groups?.['name'] ?? '');
+  if (match === null || month === -1) return;
+  const at = begin + match.index;
+  const name = (MONTH_NAMES[month] ?? '').toLowerCase();
+  const ways = MONTH_DAYS.map(([offer, words]): Way => ({
+    text: (say) => say.offers[offer],
+    edits: [{ begin: at, end: at + match[0].length, text: `${words} ${name}` }],
+  }));
+  throw new Question((say) => say.dayOfMonth(month), ways, ['day']);
+}
+
+const MONTH_DAYS = [
+  ['first', 'on the 1st of'],
+  ['fifteenth', 'on the 15th of'],
+  ['lastDay', 'on the last day of'],
+] as const;
 
 const EITHER_WORD = String.raw`\d[\d:.]*(?:\s?[ap]m)?|\p{L}+day|mon|tues?|wed|thu(?:rs)?|fri|sat|sun|noon|midnight|tomorrow|tonight`;
 const EITHER = new RegExp(

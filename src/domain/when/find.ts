@@ -1,12 +1,13 @@
-import { askFour, askMove, askSum, isSum } from './doubts.ts';
-import { Question } from './faults.ts';
-import { isEnd } from './meaning/meaning.ts';
+import { askDayAlone, askFour, askMonth, askMove, askSum, isSum } from './doubts.ts';
+import { edited, Question } from './faults.ts';
+import type { Language } from './languages/language.ts';
 import { planOf } from './meaning/plan.ts';
+import { isEnd } from './meaning/spans.ts';
 import type { Bound } from './pieces/bounds.ts';
-import { Cursor, type Line } from './pieces/cursor.ts';
+import { Cursor, type Line, plainLine } from './pieces/cursor.ts';
 import { isElapsed, isShort, type Piece, pieceAt, type Run } from './pieces/piece.ts';
 
-const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
+const START = /(?<![\p{L}\p{N}_'.,:/@#$€£&=+-])(?:[\p{L}\p{N}@~]|\+(?=\d)|\((?=\p{L}))|(?<=[\s(,][@(,])[\p{L}\p{N}]/gu;
 const JOIN = /\s*,?\s*(?:(?:and|&)\s+(?:also\s+)?)?\(?/y;
 const CLOSE = /\s*\)/y;
 /** A text goes on behind a time only where a word ends. */
@@ -274,6 +275,8 @@ export function chosenIn(line: Line): Chosen | null {
     const vague = runs.flatMap(({ pieces }) => pieces).find((piece) => piece.is === 'vague');
     if (vague !== undefined) throw vague.fault;
     askFour(line);
+    askDayAlone(runs, line);
+    askMonth(line);
     return null;
   }
   askSum(main, line);
@@ -304,6 +307,67 @@ function isEndPiece(piece: Piece): boolean {
   return (
     piece.is === 'bound' && (piece.bound.is === 'until' || piece.bound.is === 'except' || piece.bound.is === 'lasting')
   );
+}
+
+/** Stands for a time in front of words that only go with one. */
+const BEFORE: readonly Piece[] = [
+  {
+    is: 'rhythm',
+    isAdverb: false,
+    rhythm: { kind: 'calendar', unit: 'day', every: 1, quarters: false },
+    days: null,
+    part: null,
+    promised: null,
+    begin: 0,
+    end: 0,
+  },
+  { is: 'times', times: [], begin: 0, end: 0 },
+];
+
+function isAdded(piece: Piece): boolean {
+  return isBound(piece) || piece.is === 'zone';
+}
+
+/** The pieces of words that go with a time and are none: "until friday", "except tomorrow", "in Tokyo". */
+function addedIn(words: string, language: Language): readonly Piece[] | null {
+  const cursor = new Cursor(`${words}\n`, language);
+  const pieces: Piece[] = [];
+  while (!/^[\s.!]*$/.test(cursor.text.slice(cursor.at))) {
+    if (pieces.length > 0) cursor.take(JOIN);
+    const piece = pieceAt(cursor, [...BEFORE, ...pieces]);
+    if (piece === null || !isAdded(piece) || !cursor.has(EDGE) || pieces.length >= PIECES_MAX) return null;
+    pieces.push(piece);
+  }
+  return pieces.length === 0 ? null : pieces;
+}
+
+/** A bound and a zone take the place of another one of their kind. */
+function isReplaced(piece: Piece, by: readonly Piece[]): boolean {
+  if (piece.is !== 'bound') return piece.is === 'zone' && by.some(({ is }) => is === 'zone');
+  return (
+    piece.bound.is !== 'except' && by.some((other) => other.is === 'bound' && isSameEdge(piece.bound, other.bound))
+  );
+}
+
+const ENDS: ReadonlySet<Bound['is']> = new Set(['until', 'lasting', 'count', 'range']);
+const STARTS: ReadonlySet<Bound['is']> = new Set(['starting', 'now', 'range']);
+
+function isSameEdge({ is: one }: Bound, { is: other }: Bound): boolean {
+  return [ENDS, STARTS].some((edges) => edges.has(one) && edges.has(other));
+}
+
+/** A time with words that only go with one, in the place of those that it has; null for words of any other kind. */
+export function withAdded(time: string, words: string, language: Language): string | null {
+  const added = addedIn(plainLine(words), language);
+  if (added === null) return null;
+  const plain = plainLine(time);
+  const chosen = chosenIn({ plain: `${plain}\n`, begin: 0, end: plain.length, language });
+  const pieces = chosen?.pieces ?? [];
+  const gone = pieces.filter((piece) => isReplaced(piece, added)).map(({ begin, end }) => ({ begin, end, text: '' }));
+  // A zone stands right behind the hour, and everything else at the end.
+  const hour = added[0]?.is === 'zone' ? pieces.findLast(({ is }) => is === 'times') : undefined;
+  const at = hour?.end ?? time.length;
+  return edited(time, [...gone, { begin: at, end: at, text: ` ${words}` }]).trim();
 }
 
 const IMPOSSIBLE: ReadonlySet<unknown> = new Set(['no_such_time', 'no_such_date']);

@@ -57,7 +57,9 @@ const ANYWHERE: readonly RegExp[] = [
   pattern(
     String.raw`(?:at|@)\s*(?:about\s+|around\s+)?(?:\d{1,2}(?:[:.]\d\d)?|noon|midday|midnight)(?!\s*(?:[%°$€£]|percent|degrees|km|mph|people|${UNIT}|(?:[\p{L}'.]+\s+){1,2}(?:st(?:reet)?|r(?:oa)?d|ave(?:nue)?|lane|square|sq|drive|place|court|way|hill|park|row)\b))`,
   ),
-  pattern(String.raw`\d{4}-\d\d-\d\d|\d{1,2}[/]\d{1,2}[/]\d{2,4}|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?(?=\s|$)`),
+  pattern(
+    String.raw`20[2-9]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|\d{4}-\d\d-\d\d|\d{1,2}[/]\d{1,2}[/]\d{2,4}|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?(?=\s|$)`,
+  ),
   pattern(
     String.raw`(?:on\s+)?(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?${MONTH}|${MONTH}\.?\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)?`,
   ),
@@ -67,12 +69,12 @@ const ANYWHERE: readonly RegExp[] = [
   ),
   pattern(String.raw`(?:last|first)\s+(?:time|run)\s+(?:on\s+)?${WHEN}\S*`),
   pattern(
-    String.raw`(?:except|excluding|excepting|besides|apart\s+from|other\s+than|but\s+not|but\s+never|not|never|no|unless|without|skip(?:ping)?)\s+(?:for\s+|on\s+|in\s+|it's\s+|during\s+)?(?:the\s+)?(?:${SET}|${MONTH}|tomorrow|today|\d{1,2}(?:st|nd|rd|th))`,
+    String.raw`(?:except|excluding|excepting|besides|apart\s+from|other\s+than|but\s+not|but\s+never|not|never|no|unless|without|skip(?:ping)?)\s+(?:for\s+|on\s+|in\s+|it(?:'s|\s+is)\s+|during\s+)?(?:the\s+|an?\s+)?(?:${SET}|${MONTH}|tomorrow|today|\d{1,2}(?:st|nd|rd|th))`,
   ),
   pattern(String.raw`(?:\d+|an?|half\s+an|${SPOKEN})\s*(?:${UNIT})\s+(?:before|after|prior\s+to|ahead\s+of)`),
   pattern(String.raw`(?:in|at)\s+(?:the\s+)?(?:early\s+|late\s+)?(?:morning|afternoon|evening|night)s?`),
   pattern(String.raw`on\s+the\s+(?:half[\s-]*)?hour`),
-  pattern(String.raw`(?:from|to|through|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
+  pattern(String.raw`(?:from|to|through|thru|until|till|since)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}`),
   pattern(String.raw`(?:in|during|throughout)\s+(?:early\s+|late\s+|mid[\s-]+)?${MONTH}(?!\s+(?:and|or)\s+\p{L})`),
   pattern(String.raw`following\s+(?:${UNIT}|${DAYS})`),
   pattern(
@@ -132,14 +134,15 @@ const BEHIND: readonly RegExp[] = [
     String.raw`(?:ish|or\s+so|ago|later|past|sharp|(?:pacific|eastern|central|mountain|local|my|our|your)\s+time|time)`,
   ),
   at(
-    String.raw`(?:in|of|during)\s+(?:${MONTH}|(?:the\s+)?(?:summer|winter|spring|autumn|fall|weekend|week)|(?:working|office|business)\s+hours)`,
+    String.raw`(?:in|of|during)\s+(?:${MONTH}|(?:the\s+)?(?:summer|winter|spring|autumn|fall|weekend|week)|advent|lent|term(?:[\s-]?time)?|(?:the\s+|school\s+)?holidays|(?:working|office|business)\s+hours)`,
   ),
+  at(String.raw`(?:us\s+)?(?:eastern|pacific)(?=\s|$)`),
   at(String.raw`(?:next|last|this)\s+(?:week|month|year|${DAY})`),
   at(String.raw`(?:19|20)\d\d`),
   at(String.raw`(?:in|after)\s+(?:\d+|an?|half|${SPOKEN})\s*-?(?:${UNIT}|h|m|min)`),
   at(String.raw`(?:before|after|around|about|by|between|from)\s+${HOUR}(?:\s*[ap]\.?m)?`),
   at(String.raw`(?:hours?|hrs?|minutes?|mins?)`),
-  at(String.raw`\d{1,2}[:.]\d(?!\s?(?:[%°$€£k]|mi|m|kg|lb|l)\b)`),
+  at(String.raw`(?!1:1(?!\d))\d{1,2}[:.]\d(?!\s?(?:[%°$€£k]|mi|m|kg|lb|l)\b)`),
   at(String.raw`\d+\s*$`),
   at(String.raw`@?\s*\d{1,2}[ap]`),
   at(String.raw`(?:week|fortnight|after\s+next|from\s+now|of\s+(?:this|next)\s+(?:week|month|year))`),

@@ -123,6 +123,7 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
       whole,
       text,
       notes: [],
+      kept: '',
       maxRuns: null,
     };
     const schedule = asOffset(meaningOf(plan, reading), plan, setting);
@@ -133,7 +134,8 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
     const endsOpen = !isParted && !/(?:^|\D)(?:1[3-9]|2\d|0\d?)(?:[:.h]?\d\d)?$|[ap]\.?m\.?$/i.test(words);
     const endsBare = /(?:^|\s|@)\d{1,2}$|\d\s*(?:h|hours?)$/i.test(words);
     const policies = { ...plan.policies, ...(reading.maxRuns === null ? {} : { max_runs: reading.maxRuns }) };
-    const found = { schedule, words, text, policies, notes: reading.notes, forWhom: manners.forWhom };
+    const own = reading.kept === '' || text === '' ? text : `${text}\n(${reading.kept})`;
+    const found = { schedule, words, text: own, policies, notes: reading.notes, forWhom: manners.forWhom };
     if (plan.doubtfulZone !== null && plan.timezone !== setting.timezone)
       reading.notes.push(zoneNote(plan.doubtfulZone, { line, whole, spans }));
     noteShortDay(runs, reading, { line, whole, spans });
@@ -157,8 +159,13 @@ function asOffset(schedule: Schedule, { isOffset }: Plan, { timezone, now }: Set
   return parseSchedule({ kind: 'once', once_at: iso(schedule.onceAt), timezone }, now);
 }
 
-/** "Before 9" is offered as 9. */
+const SPOKEN_HOUR = /^(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)$/i;
+
+/** "Before 9" is offered as 9, and 930 behind a day as 9:30. */
 function hourOf(said: string): string {
+  if (SPOKEN_HOUR.test(said)) return `at ${said}`;
+  const { hour, minute } = /^(?<hour>[1-9])(?<minute>[0-5]\d)$/.exec(said)?.groups ?? {};
+  if (hour !== undefined) return `at ${hour}:${minute ?? ''}`;
   return said.replace(/^(?:before|after|by|around|about|past)\s+(?=\d)/i, 'at ');
 }
 
@@ -289,8 +296,14 @@ function askLeftover(left: Left, sofar: string): void {
   for (const leftover of leftoversOf(left)) {
     if (leftover.isBehind && MARKED.test(left.line.plain.slice(leftover.begin, leftover.end))) continue;
     const suspect = unknownPlace(leftover, left) ?? suspectIn(leftover, left);
-    if (suspect !== null) throw leftQuestion(suspect, left, sofar);
+    if (suspect !== null && !isQuoted(suspect, left.line)) throw leftQuestion(suspect, left, sofar);
   }
+}
+
+/** Tell sam "see you at 8" holds somebody's words. */
+function isQuoted({ begin, end }: Span, { plain, begin: from }: Line): boolean {
+  const isInside = plain.slice(from, begin).split('"').length % 2 === 0;
+  return isInside && plain.slice(end).split('\n', 1)[0]?.includes('"') === true;
 }
 
 /** A name with a capital behind "in", right behind the time, stands where a zone does. Rooms and their like are none. */

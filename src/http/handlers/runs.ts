@@ -67,7 +67,12 @@ export const runHandlers = {
       }),
     );
   },
-  whyTask: async ({ params: { task_id: taskId }, query: { at, from, to, limit, cursor } }, { truth }) => {
+  whyTask: async ({ params: { task_id: taskId }, query: { at, from, to, lately, limit, cursor } }, { truth }) => {
+    if (lately === 'true') {
+      if ([at, from, to, cursor].some((one) => one !== undefined)) throw latelyAlone();
+      const { timezone, answers, summary } = await truth.lately(taskId);
+      return { task_id: taskId, timezone, answers: answers.map(wireAnswer), summary, next_cursor: null };
+    }
     const window = cursor === undefined ? null : readPlace(cursor);
     const page = await truth.why(taskId, { at, from, to, after: window, limit });
     return {
@@ -90,6 +95,11 @@ export const runHandlers = {
     downtimes: (await truth.listDowntimes(limit)).map(wireDowntime),
   }),
 } satisfies Partial<Handlers>;
+
+function latelyAlone(): AppError {
+  const message = 'Send lately alone, or at, or from and to.';
+  return new AppError('invalid_request', message, { details: { field: 'lately', example: 'lately=true' } });
+}
 
 /** A source that names a task stands for its id, by which its runs are found; one beside the id of another finds nothing. */
 function originOf(query: PartsOf<'listRuns'>['read']['query']) {

@@ -4,6 +4,7 @@ import type {
   ChatTasksQuery,
   Draft,
   LastChange,
+  LastDeed,
   LastChangeQuery,
   OpenSnooze,
   Titled,
@@ -192,7 +193,7 @@ const changeFields = {
   done: mapped(columnsOf('idempotencyKeys', 'k').result, readFacts),
 };
 
-function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastChange | null> {
+function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Script<LastDeed | null> {
   const found = yield* all(
     select(changeFields)`from tasks t join audit a on a.task_id = t.id
         left join idempotency_keys k on a.verb = 'undo' and k.scope = 'undo' and k.target = a.task_id and k.key = ${key}
@@ -203,10 +204,10 @@ function* lastChange({ chatId, actor, verbs, since, key }: LastChangeQuery): Scr
   const undone = new Set<string>();
   for (const { taskId, entryId, verb, after, done } of found) {
     if (taskId === null) continue;
-    if (verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId };
+    if (verb !== 'undo' && !undone.has(entryId)) return { taskId, entryId, verb };
     if (verb !== 'undo') continue;
     const taken = String(after?.['undoes']);
-    if (done?.['entryId'] === entryId) return { taskId, entryId: taken };
+    if (done?.['entryId'] === entryId) return { taskId, entryId: taken, verb };
     undone.add(taken);
   }
   return null;

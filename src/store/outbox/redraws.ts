@@ -108,6 +108,19 @@ function* drawNext(chatId: string, now: number): Script<boolean> {
   return true;
 }
 
+/** Somebody has said Done, and the words that nobody has are settled: they say so at once, as far as the pace of their chat lets them. */
+export function* redrawSettled(taskId: string, now: number, pressed = 0): Script<void> {
+  const settled = yield* all(
+    select(nextFields)`from standing s join deliveries d on d.id = s.delivery_id
+      where s.task_id = ${taskId} and s.kind = 'escalated' and d.status = 'delivered'
+        and d.message_id > 0 and d.message_id <> ${pressed} order by s.id`,
+  );
+  for (const word of settled) {
+    yield* update('standing', { dueAt: null }, sql`id = ${word.id}`);
+    yield* insertDrawing(word, now);
+  }
+}
+
 function* insertDrawing(next: Answer<typeof nextFields>, now: number): Script<void> {
   const { id: lane, chatId, topic, messageId, print } = next;
   const taskId = next.taskId === '' ? null : next.taskId;

@@ -16,6 +16,7 @@ import { columns, columnsOf, least, mapped, maybe, pick, type Answer } from '../
 import { forUpdate, limit as limited, list, sql, text } from '../engine/sql.ts';
 import { all, one, returning, run, select, update, updateReturning } from '../engine/statements.ts';
 import { shownOf } from '../outbox/part-rows.ts';
+import { redrawSettled } from '../outbox/redraws.ts';
 import { redrawSoon } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
 import { escalate } from './escalations.ts';
@@ -50,6 +51,7 @@ function* noteDone(done: DoneNote): Script<NotedDone> {
   if (!isNew) yield* closeAsDone(done, known.nagDeliveryId);
   const endedSnoozes = yield* endSnoozesOf(done);
   yield* redrawSoon([taskId], at);
+  yield* redrawSettled(taskId, at, done.pressed);
   yield* tellEvents([{ kind: 'ack.done', at, taskId, ref: occurrenceId }]);
   return { ...first, endedSnoozes };
 }

@@ -13,13 +13,17 @@ import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 
 type Escalated = Extract<View, { view: 'escalated' }>;
 
-/** A line in the topic, and a word to an admin; in the chat itself where none can be written to. */
+/**
+ * A line in the topic, and a word to an admin; in the group itself where none can be written to. In a private chat nobody else
+ * is to be told, and the line says it all.
+ */
 export function* escalate(
-  { due, slotAt, nags, ...one }: DueRow,
+  { due, slotAt, nags, ...ack }: DueRow,
   { lineId, wordId }: Extract<NagDecision, { is: 'giveUp' }>,
   now: number,
 ): Script<void> {
-  const admin = yield* adminOf(one.chatId);
+  const group = yield* one(select(groupFields)`from chats where id = ${ack.chatId} and address like '-%'`);
+  const admin = group === undefined ? null : yield* adminOf(ack.chatId, group.approvedBy);
   const content: Escalated = {
     view: 'escalated',
     occurrenceId: due.occurrenceId,
@@ -27,10 +31,13 @@ export function* escalate(
     nags,
     ...(admin === null ? {} : { told: admin.name }),
   };
-  yield* insertInTopic(one, { id: lineId, part: lastPart, content }, now);
-  const place = { chatId: admin?.chatId ?? one.chatId, taskId: one.taskId, thread: { topic: null } };
+  yield* insertInTopic(ack, { id: lineId, part: lastPart, content }, now);
+  if (group === undefined) return;
+  const place = { chatId: admin?.chatId ?? ack.chatId, taskId: ack.taskId, thread: { topic: null } };
   yield* insertPart({ ...place, id: wordId, kind: 'notice', content }, now);
 }
+
+const groupFields = pick(columns.chats, 'approvedBy');
 
 interface Admin {
   readonly chatId: string;
@@ -43,16 +50,12 @@ const actorLength = 'telegram:user:'.length;
  * The approver of the group, or else an admin of it, with the private chat in which they can be told; null where there is
  * none. A bot can write only to people who have begun, and whoever has was answered.
  */
-function* adminOf(chatId: string): Script<Admin | null> {
-  const group = yield* one(
-    select(pick(columns.chats, 'address', 'approvedBy'))`from chats where id = ${chatId} and address like '-%'`,
-  );
-  if (group === undefined) return null;
+function* adminOf(chatId: string, approvedBy: string | null): Script<Admin | null> {
   const admins = yield* all(
     select(pick(columns.members, 'userId'))`from members
       where chat_id = ${chatId} and status = 'admin' and user_id like 'telegram:user:%' order by checked_at desc, user_id`,
   );
-  for (const actor of [group.approvedBy ?? '', ...admins.map(({ userId }) => userId)]) {
+  for (const actor of [approvedBy ?? '', ...admins.map(({ userId }) => userId)]) {
     if (!actor.startsWith('telegram:user:')) continue;
     const own = yield* one(
       select(adminFields)`from chats c left join users u on u.id = ${actor}

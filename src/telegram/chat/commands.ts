@@ -245,7 +245,13 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
   if (!isFree || words.includes('\n')) return null;
   const found = ofChat.find(([pattern]) => pattern.test(words));
   if (found !== undefined) return { command: found[1], args: found[2] };
-  return forAll(ctx, words) ?? digestOrder(ctx, words) ?? (await renaming(ctx, words)) ?? taskOrder(ctx, words);
+  return (
+    forAll(ctx, words) ??
+    digestOrder(ctx, words) ??
+    (await renaming(ctx, words)) ??
+    (await taskOrder(ctx, words)) ??
+    snoozing(ctx, words)
+  );
 }
 
 /** "Pause everything", "pause all until monday", "resume all". */
@@ -260,6 +266,18 @@ function forAll(ctx: ChatContext, words: string): Order | null {
 function digestOrder(ctx: ChatContext, words: string): Order | null {
   const rest = /^digest (?<rest>.+)$/i.exec(words)?.groups?.['rest']?.toLowerCase() ?? '';
   return rest !== '' && isDigestAsked(rest, ctx) ? { command: 'digest', args: rest } : null;
+}
+
+/** "Snooze 2 hours" names no task, so it is asked which is meant. */
+function snoozing(ctx: ChatContext, words: string): Order | null {
+  const said = /^snooze(?: (?:it|this|that))?(?: (?:for |until )?(?<rest>.+))?$/i.exec(words);
+  const { rest = '' } = said?.groups ?? {};
+  const isTime = rest === '' || [rest, `in ${rest}`].some((time) => isTimeAlone(time, ctx));
+  return said !== null && isTime ? { command: 'snooze', args: rest } : null;
+}
+
+function isTimeAlone(words: string, ctx: ChatContext): boolean {
+  return timeOr(() => readTime(words, readingOf(ctx)))?.text === '';
 }
 
 async function renaming(ctx: ChatContext, words: string): Promise<Order | null> {

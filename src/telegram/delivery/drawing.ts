@@ -61,7 +61,7 @@ async function withDone(
   if (doneAt === null || doneBy === null || task === null) return drawn;
   const name = shortName(await calledOf({ store }, doneBy));
   const setting = settingOf(task, clock.now());
-  return doneShown(drawn, doneLine(name, doneAt, { result, setting }), { taskId, occurrenceId });
+  return doneShown(drawn, doneLine(name, doneAt, { result, setting, ends: null }), { taskId, occurrenceId });
 }
 
 async function drawnNow(deps: DrawingDeps, part: Outgoing, view: DrawnView, chat: Chat | null): Promise<Drawn | null> {

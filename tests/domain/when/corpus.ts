@@ -22,7 +22,7 @@ export const corpus: readonly Meant[] = readFileSync(
   .map((line) => {
     const [phrase = '', rest = ''] = line.split(' => ');
     const [meaning = '', text = ''] = rest.split(' |');
-    return { phrase, meaning: meaning.trim(), text: text.trim() };
+    return { phrase, meaning: meaning.trim(), text: text.trim().replaceAll('\\n', '\n') };
   });
 
 const SHOWN = 5;

@@ -12,7 +12,7 @@ import { resolveShifted } from '../../schedule/time/zone.ts';
 import { refusal } from '../faults.ts';
 import type { Edge, Except } from '../pieces/bounds.ts';
 import type { Days } from '../pieces/days.ts';
-import { dayOf, dayOfDate, ordered } from './once.ts';
+import { dayOf, dayOfDate, ordered } from './day.ts';
 import { isStepped, type Plan } from './plan.ts';
 import { dayLabel, type Reading, today } from './reading.ts';
 import { minuteOf } from './times.ts';

@@ -3,17 +3,17 @@ import { combined } from '../../schedule/combine.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../schedule/schedule.ts';
 import { dayOfWall, iso, MINUTE_MS, weekdayOf } from '../../schedule/time/calendar.ts';
 import { toWall } from '../../schedule/time/zone.ts';
-import { englishReader, type ReaderWords, type Say } from '../english.ts';
+import type { Say } from '../english.ts';
 import { Question, refusal, type Way } from '../faults.ts';
-import { spanOf } from '../pieces/amount.ts';
 import { type Days, isOneWeekday } from '../pieces/days.ts';
 import { isShort } from '../pieces/piece.ts';
 import { type Bounds, boundsOf, exceptionsOf, instantOf } from './edges.ts';
 import { momentsOf } from './once.ts';
 import { contradiction, type Group, isStepped, isTimed, type Plan } from './plan.ts';
-import { clock, dayEdit, dayLabel, type Reading, today } from './reading.ts';
+import { dayEdit, dayLabel, type Reading, today } from './reading.ts';
 import { type Context, recurringSchedule } from './recurring.ts';
-import { hoursOfDay, narrowed } from './times.ts';
+import { askDaily, askRangeOfDays, takeStart } from './spans.ts';
+import { narrowed } from './times.ts';
 
 /** Days that come back by themselves, without an "every". */
 function comesBack(days: Days | null): boolean {
@@ -107,32 +107,6 @@ function askRhythm({ wait, isLength, begin, end }: Group, reading: Reading): voi
   );
 }
 
-/** A range of hours on a day is where something begins and ends; a message comes at one of the two. */
-function askRange(group: Group, reading: Reading): void {
-  const { hours, rhythm } = group;
-  if (hours === null || rhythm?.kind === 'elapsed') return;
-  const { whole } = reading;
-  const { from, to } = hours;
-  const ends = hoursOfDay(group, reading);
-  const begin = whole.slice(0, from.begin).replace(/(?:from|between)\s*$/i, '').length;
-  const said = whole.slice(from.begin, to.end);
-  const way = (minute: number) => ({
-    text: (say: ReaderWords) => say.offers.at(clock(minute)),
-    edits: [
-      {
-        begin,
-        end: to.end,
-        text: `${begin === 0 ? '' : ' '}at ${clock(minute)}`.replace(
-          /^ /,
-          /\s$/.test(whole.slice(0, begin)) ? '' : ' ',
-        ),
-      },
-      { begin: whole.length, end: whole.length, text: `\n(${said})` },
-    ],
-  });
-  throw new Question((say) => say.whenToCome, ends === null ? [] : [way(ends.from), way(ends.to)]);
-}
-
 /** The schedule that a plan means. What it assumes is noted in the reading. */
 export function meaningOf(plan: Plan, reading: Reading): Schedule {
   const { groups, except } = plan;
@@ -140,11 +114,12 @@ export function meaningOf(plan: Plan, reading: Reading): Schedule {
   if (groups.length === 0) throw refusal('any', 'unknown', (say) => say.noTime);
   for (const group of groups) {
     askRhythm(group, reading);
-    askRange(group, reading);
+    takeStart(group, isSeries(group), reading);
   }
   complete(plan, reading);
   askWeekly(plan, reading);
   const isOnce = !groups.some(isSeries);
+  if (isOnce) asHour(plan);
   if (isOnce && except.length > 0) throw refusal('week', 'no_series', (say) => say.exceptionsOfSeries);
   if (isOnce && isBounded(plan)) return asSeries(plan, reading);
   const context = { reading, bounds: countedBounds(plan, reading) };
@@ -219,6 +194,15 @@ function askWeekly({ groups }: Plan, reading: Reading): void {
       { text: (say) => say.offers.onceEach, edits },
     ],
   );
+}
+
+/** "Pub friday from 7" says the hour of a day that comes once. */
+function asHour(plan: Plan): void {
+  const { groups, starting, until, count, lasting } = plan;
+  const [first, more] = groups;
+  const isHour = starting !== null && starting.time !== null && starting.days === null;
+  if (!isHour || first === undefined || first.days === null || first.times === null || more !== undefined) return;
+  if (until === null && count === null && lasting === null) plan.starting = null;
 }
 
 function isBounded({ until, count, lasting, starting }: Plan): boolean {
@@ -323,42 +307,5 @@ function asSeries(plan: Plan, reading: Reading): Schedule {
   const isToday = days?.kind === 'ahead' && days.days === 0 && (days.months ?? 0) === 0;
   if (plan.rangeAt !== null && days === null) return askRangeOfDays(plan, plan.rangeAt, reading);
   if (days === null || isToday) return meant((say) => say.everyDay, { ...first, days: null, rhythm: DAILY });
-  return askDaily(first, days, reading);
-}
-
-/** "5-9 december at 9" is every day of these, or when something begins that lasts so long. */
-function askRangeOfDays(plan: Plan, at: NonNullable<Plan['rangeAt']>, reading: Reading): never {
-  const { starting } = boundsOf(plan, reading);
-  const first = starting?.day ?? today(reading.setting);
-  throw new Question(
-    (say) => say.dailyOrOnce,
-    [
-      { text: (say) => say.offers.daily, edits: [{ begin: at.begin, end: at.begin, text: 'every day ' }] },
-      { text: (say) => say.offers.once(dayLabel(first, reading.setting)(say)), edits: [dayEdit(at, first)] },
-    ],
-  );
-}
-
-function askDaily({ daysAt, begin, end }: Group, days: Days, { whole, setting }: Reading): never {
-  const span = { begin: daysAt?.begin ?? begin, end: daysAt?.end ?? end };
-  const isAhead = days.kind === 'ahead';
-  // English is read beside every language.
-  const said = isAhead
-    ? dayLabel(today(setting) + days.days, setting)(englishReader).slice(4)
-    : whole.slice(span.begin, span.end);
-  const text = `every day starting ${said.trim().replace(/^on\s+/i, '')}`;
-  throw new Question((say) => say.dailyUntil, [{ text: (say) => say.offers.daily, edits: [{ ...span, text }] }]);
-}
-
-/** True where a length is no shorter than two turns of the rhythm: else it is how long the matter itself takes. */
-export function isEnd({ groups: [first] }: Plan, lasting: NonNullable<Plan['lasting']>): boolean {
-  const { months, days, seconds } = spanOf(lasting);
-  const length = months * 30 * 86_400 + days * 86_400 + seconds;
-  const { rhythm = null, days: named = null } = first ?? {};
-  if (rhythm?.kind === 'elapsed') return length >= 2 * rhythm.seconds;
-  const unit = rhythm?.unit ?? (named?.kind === 'weekdays' ? 'week' : 'month');
-  const turn = { day: 1, week: named?.kind === 'weekdays' && named.weekdays.length > 1 ? 2 : 7, month: 30, year: 365 }[
-    unit
-  ];
-  return length >= 2 * turn * (rhythm?.every ?? 1) * 86_400;
+  return askDaily(plan, first, days, reading);
 }

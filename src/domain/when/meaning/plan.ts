@@ -46,6 +46,8 @@ export interface Plan {
   doubtfulZone: { readonly begin: number; readonly end: number } | null;
   /** Where a range of days stands. */
   rangeAt: { readonly begin: number; readonly end: number } | null;
+  /** Where its starts and ends stand. */
+  readonly boundsAt: Array<{ readonly begin: number; readonly end: number }>;
   until: Edge | null;
   starting: Edge | null;
   lasting: Amount | null;
@@ -114,6 +116,7 @@ class Planner {
     isOffset: false,
     doubtfulZone: null,
     rangeAt: null,
+    boundsAt: [],
     until: null,
     starting: null,
     lasting: null,
@@ -289,6 +292,7 @@ class Planner {
   private bound(piece: Extract<Piece, { is: 'bound' }>): void {
     const { plan } = this;
     const { bound } = piece;
+    if (bound.is !== 'except' && bound.is !== 'now') plan.boundsAt.push({ begin: piece.begin, end: piece.end });
     switch (bound.is) {
       case 'except':
         plan.except = [...plan.except, ...bound.except];

@@ -20,6 +20,8 @@ export interface Reading {
   /** The words beside the time. */
   readonly text: string;
   readonly notes: Note[];
+  /** Words of the time that the text keeps: hours of which only the first counts. */
+  kept: string;
   /** Runs that are counted by the task, because its schedule has no one rule that could count them. */
   maxRuns: number | null;
 }

@@ -15,9 +15,9 @@ import { Question, refusal, type Way } from '../faults.ts';
 import { spanOf } from '../pieces/amount.ts';
 import type { Days } from '../pieces/days.ts';
 import type { CalendarUnit, Rhythm } from '../pieces/rhythm.ts';
+import { addedDays, ordered } from './day.ts';
 import { type Bounds, instantOf } from './edges.ts';
 import { monthsFrom } from './fitting.ts';
-import { addedDays, ordered } from './once.ts';
 import { contradiction, type Group } from './plan.ts';
 import { clock, type Reading, timeEdit } from './reading.ts';
 import { icalWall, MINUTES_OF_DAY, isRule, type Series, seriesSchedule, untilText } from './series.ts';
@@ -128,10 +128,21 @@ const PAIRS: typeof DAY_OFFERS = {
   year: [],
 };
 
+const TRIPLES: typeof DAY_OFFERS = {
+  week: [
+    ['monWedFri', ' on monday, wednesday and friday'],
+    ['tueThuSat', ' on tuesday, thursday and saturday'],
+  ],
+  month: [['tenths', ' on the 1st, the 11th and the 21st']],
+  year: [],
+};
+
+const SEVERAL: Readonly<Record<number, typeof DAY_OFFERS>> = { 2: PAIRS, 3: TRIPLES };
+
 /** A week without a weekday, a month without a day: the day alone is asked for. */
 function askDays(group: Group, unit: 'week' | 'month' | 'year', count: number | null): never {
   const { begin, end } = count === null ? { begin: group.end, end: group.end } : placeOfDays(group);
-  const offers = count === null ? DAY_OFFERS[unit] : count === 2 ? PAIRS[unit] : [];
+  const offers = (count === null ? DAY_OFFERS : SEVERAL[count])?.[unit] ?? [];
   const ways = offers.map(([name, words]): Way => ({
     text: (say) => say.offers[name],
     edits: [{ begin, end, text: begin === end ? words : words.trimStart() }],

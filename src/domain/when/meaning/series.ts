@@ -14,8 +14,8 @@ import { toWall } from '../../schedule/time/zone.ts';
 import { refusal } from '../faults.ts';
 import type { Amount } from '../pieces/amount.ts';
 import type { Setting } from '../setting.ts';
+import { addedDays } from './day.ts';
 import type { Bounds, EdgeDay } from './edges.ts';
-import { addedDays } from './once.ts';
 import { dayLabel } from './reading.ts';
 
 /** A series on the calendar: which days, and which minutes of them. */

@@ -114,23 +114,28 @@ function againLater(time: ClockTime, minute: number, reading: Reading): number {
   return minute + 720;
 }
 
-const SPREAD: Readonly<Record<number, readonly string[]>> = {
-  2: ['9:00', '21:00'],
-  3: ['8:00', '14:00', '20:00'],
-  4: ['8:00', '12:00', '16:00', '20:00'],
+/** Times over the day, and over the hours of work. */
+const SPREADS: Readonly<Record<number, ReadonlyArray<readonly string[]>>> = {
+  2: [
+    ['9:00', '21:00'],
+    ['9:00', '17:00'],
+  ],
+  3: [
+    ['8:00', '14:00', '20:00'],
+    ['9:00', '13:00', '17:00'],
+  ],
+  4: [
+    ['8:00', '12:00', '16:00', '20:00'],
+    ['9:00', '12:00', '15:00', '18:00'],
+  ],
 };
 
 function offers(count: number, { end, times }: Group): readonly Way[] {
-  const at = SPREAD[count];
   const [from, to] = [times?.[0]?.begin ?? end, times?.at(-1)?.end ?? end];
-  return at === undefined
-    ? []
-    : [
-        {
-          text: (say) => say.offers.times(at),
-          edits: [{ begin: from, end: to, text: `${times === null ? ' ' : ''}at ${englishReader.offers.times(at)}` }],
-        },
-      ];
+  return (SPREADS[count] ?? []).map((at) => ({
+    text: (say) => say.offers.times(at),
+    edits: [{ begin: from, end: to, text: `${times === null ? ' ' : ''}at ${englishReader.offers.times(at)}` }],
+  }));
 }
 
 interface HoursOfDay {

@@ -53,6 +53,9 @@ const patterns = compiled(({ numbers, months, parts, words: w, units }) => ({
   inMonth: words(
     String.raw`(?:in|during|throughout|of)\s+(?<name>${any(months)})(?!\s*(?:,|and|or|to|-|the|on|\d)(?![\p{L}]))`,
   ),
+  months: words(
+    String.raw`(?:(?:${w.from}|${w.between})\s+(?=\S+\s+(?:${w.to}|${w.and})\s)|(?:${w.starting})\s+(?:in\s+|from\s+)?)(?<from>${any(months)})(?:\s*(?:${w.to}|${w.and})\s*(?<to>${any(months)}))?(?!\s+\d)|(?:${w.through})\s+(?:the\s+end\s+of\s+)?(?<through>${any(months)})(?!\s+\d)`,
+  ),
   close: /\s*\)/y,
   // The end of a day is its night.
   night: words(parts.night),
@@ -245,19 +248,22 @@ function range(cursor: Cursor): Bound | null {
   return { is: 'range', edge: onDate(found.days), to: onDate(found.to) };
 }
 
-/** Behind what comes back: `every monday in december`. */
+/** Behind what comes back: `every monday in december`, `from february to may`, `starting january`, `through december`. */
 export function monthAt(cursor: Cursor): Bound | null {
-  const name = cursor.take(patterns(cursor.language).inMonth)?.groups?.['name'];
-  if (name === undefined) return null;
-  const date = (day: number): Edge =>
-    onDate({
-      kind: 'date',
-      date: { year: null, month: monthOf(cursor, name), day },
-      other: null,
-      weekday: null,
-      early: 0,
-    });
-  return { is: 'range', edge: date(1), to: date(-1) };
+  const p = patterns(cursor.language);
+  const name = cursor.take(p.inMonth)?.groups?.['name'];
+  if (name !== undefined) return { is: 'range', edge: edgeOfMonth(cursor, name, 1), to: edgeOfMonth(cursor, name, -1) };
+  const { from, to, through } = cursor.take(p.months)?.groups ?? {};
+  if (through !== undefined) return { is: 'until', edge: edgeOfMonth(cursor, through, -1) };
+  if (from === undefined) return null;
+  const edge = edgeOfMonth(cursor, from, 1);
+  return to === undefined ? { is: 'starting', edge } : { is: 'range', edge, to: edgeOfMonth(cursor, to, -1) };
+}
+
+/** Its first day, or its last one. */
+function edgeOfMonth(cursor: Cursor, name: string, day: 1 | -1): Edge {
+  const date = { year: null, month: monthOf(cursor, name), day };
+  return onDate({ kind: 'date', date, other: null, weekday: null, early: 0 });
 }
 
 const THIS_SPAN = words('this\\s+(?:(?<week>week)|(?<month>month)|(?<year>year))');

@@ -32,7 +32,8 @@ function namedIn(numbers: Readonly<Record<string, number>>, max: number): readon
   return Object.keys(numbers).filter((word) => /^[^ ]{3,}$|\[ -\]/.test(word) && (numbers[word] ?? 99) <= max);
 }
 
-const headPatterns = compiled(({ numbers, weekdays, words: w }) => ({
+const headPatterns = compiled(({ numbers, weekdays, months, ordinalEnd, words: w }) => ({
+  dateNext: words(String.raw`(?:the\s+)?\d{1,2}(?:${ordinalEnd})?\s+(?:of\s+)?${any(months)}`),
   // "9 tomorrow gym" and "8 and 20 every day": figures at the beginning, before their day.
   headHour: new RegExp(
     String.raw`\s*(?<hour>1\d|2[0-3]|[1-9]|${any(namedIn(numbers, 12))})(?=(?:\s+(?:sharp|exactly))?\s+(?:(?:${w.tomorrow}|${w.today}|${w.tonight})|(?=\p{L}{4})${any(weekdays)})(?![\p{L}']))`,
@@ -65,7 +66,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     fourHalf: words(String.raw`${at}?(?<hour>1[0-2]|[1-9])(?<minute>[0-5]\d)\s*(?<half>[ap]m\b)`),
     four: words(String.raw`(?<hour>[01]\d|2[0-3])(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
     zeroFour: words(String.raw`(?<hour>0\d)(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
-    half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?\s*${HALF}`),
+    half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?(?:\s*|\.)${HALF}`),
     hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:hrs|uhr)|h)`),
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
     named: words(String.raw`${at}?(?:(?:${w.about})\s+)?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))${ISH}`),
@@ -88,7 +89,7 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
       'yu',
     ),
     spoken: words(
-      String.raw`(?:${at})?(?<hour>${any(named(12))})[\s-]+(?<minute>fifteen|twenty|thirty|forty(?:[ -]five)?|fifty|oh\s+five)(?:\s*${HALF})?`,
+      String.raw`(?:${at})?(?<hour>${any(named(12))})[\s-]+(?<minute>fifteen|(?:twenty|thirty|forty|fifty)(?:[ -]five)?|oh\s+five)(?:\s*${HALF})?`,
     ),
     bare: words(hour),
     figure: words(String.raw`(?<hour>\d{1,2})`),
@@ -137,9 +138,11 @@ function dottedTime(cursor: Cursor, isSure: boolean): ClockTime | null {
   return cursor.attempt((at) => {
     const match = at.take(patterns(at.language).dotted);
     if (match === null || at.has(MEASURED) || /[$€£¥]\s?$/.test(at.text.slice(0, match.index + 1))) return null;
-    const { minute, half, at: said } = match.groups ?? {};
-    const isClock = isSure || said !== undefined || half !== undefined || Number(minute) > 12 || minute === '00';
-    if (Number(minute) > 59 && said === undefined && half === undefined && !isSure) return null;
+    const { hour, minute, half, at: said } = match.groups ?? {};
+    const isSaid = said !== undefined || half !== undefined;
+    const isClock = isSure || isSaid || Number(minute) > 12 || minute === '00';
+    // "49.99" is a sum.
+    if (!isSaid && ((Number(minute) > 59 && !isSure) || Number(hour) > 23)) return null;
     return isClock ? timeOf(at, match, Number(minute)) : null;
   });
 }
@@ -262,8 +265,10 @@ function about(time: ClockTime | null): ClockTime | null {
 
 function hoursTime(cursor: Cursor): ClockTime | null {
   const match = cursor.take(patterns(cursor.language).hours);
-  if (match === null) return null;
-  return timeOf(cursor, match, 0, { length: match.groups?.['at'] === undefined });
+  const { hour, at } = match?.groups ?? {};
+  // "24h" and "48h" are lengths.
+  if (match === null || (at === undefined && Number(hour) > 23)) return null;
+  return timeOf(cursor, match, 0, { length: at === undefined });
 }
 
 /** `1400`, which counts something else but for the times beside it. */
@@ -338,8 +343,10 @@ const ROW_NEXT = /\s+\d{1,2}(?![\p{L}\p{N}:.,/%-])/uy;
 /** With "at" before it, a number in a list is an hour for sure. */
 function listedTime(cursor: Cursor, between: RegExp): ClockTime | null {
   const joint = cursor.take(between)?.[0];
-  const time = joint === undefined ? null : oneTime(cursor);
-  return time === null || joint === undefined ? null : { ...time, bare: time.bare && !/\bat\s*$|@\s*$/.test(joint) };
+  // "19 nov 9am and 20 nov 10am" goes on with a date.
+  if (joint === undefined || cursor.has(headPatterns(cursor.language).dateNext)) return null;
+  const time = oneTime(cursor);
+  return time === null ? null : { ...time, bare: time.bare && !/\bat\s*$|@\s*$/.test(joint) };
 }
 
 /** `at 8, 12 and 18:30`. `isHour` says that a number alone is an hour here. */

@@ -40,7 +40,7 @@ function listed(cursor: Cursor): Dated | null {
   const p = dayPatterns(cursor.language);
   const match = cursor.take(p.listFirst) ?? cursor.take(p.listBehind);
   if (match === null) return null;
-  const { list = '', month = '', year } = match.groups ?? {};
+  const { list = '', month = '', short, year = short } = match.groups ?? {};
   const dates = [...list.matchAll(/\d+/g)].map(([day]) =>
     checkedDate({ year: yearOf(year), month: placeOf(cursor.language.months, month) + 1, day: Number(day) }, match[0]),
   );
@@ -57,7 +57,7 @@ function named(cursor: Cursor): Dated | null {
     cursor.take(p.hyphened) ??
     cursor.take(p.iso);
   if (match === null) return null;
-  const { day = '', month = '', year } = match.groups ?? {};
+  const { day = '', month = '', short, year = short } = match.groups ?? {};
   const number = /^\d+$/.test(month) ? Number(month) : placeOf(cursor.language.months, month) + 1;
   const date = { year: yearOf(year), month: number, day: valueOf(cursor.language.ordinals, day) };
   // "Second may" and "may 5 people come" are hardly dates.

@@ -3,7 +3,8 @@ import type { Language } from '../languages/language.ts';
 
 /** Only an abbreviation has a dot of its own; the one behind "monday" ends the time. */
 const DOT = String.raw`(?:(?<=(?<![a-z])[a-z]{3,5})\.)?`;
-const YEAR = String.raw`(?:,?\s+(?<year>(?:19|20|21)\d\d)(?!\s*[:.h]\d))?`;
+/** Two figures are a year where no hour or day of the month can be meant: "15 june 27". */
+const YEAR = String.raw`(?:,?\s+(?<year>(?:19|20|21)\d\d)(?!\s*[:.h]\d)|\s+'?(?<short>2[5-9]|3\d)(?=\s*$|\s+(?:at\s|@|\d{1,2}(?:[:.]\d\d|\s?[ap]m))))?`;
 
 /** The words of days, as parts of patterns. */
 function sourcesOf(language: Language) {

@@ -54,6 +54,7 @@ type Content<P = Piece> = P extends Piece ? Omit<P, 'begin' | 'end'> : never;
 
 const patterns = compiled(({ words: w, units }) => ({
   in: words(w.in),
+  plus: /\s*\+(?=\d)/y,
   timer: words(w.timer),
   fromNow: words(String.raw`${w.fromNow}`),
   inTime: /'?s?\s+time(?![\p{L}'])/uy,
@@ -78,7 +79,9 @@ const patterns = compiled(({ words: w, units }) => ({
 function wait(cursor: Cursor, before: readonly Piece[]): Content | null {
   const p = patterns(cursor.language);
   const isTimer = cursor.take(p.timer) !== null;
-  const hasIn = cursor.take(p.in) !== null;
+  const isSaid = cursor.take(p.in) !== null;
+  // "+2h" is as long from now.
+  const hasIn = cursor.take(p.plus) !== null || isSaid;
   const counted = amountAt(cursor);
   const begin = cursor.begin();
   const amount = counted ?? ((hasIn || isTimer) && before.length === 0 ? clockAmount(cursor) : null);
@@ -248,8 +251,18 @@ function askList(cursor: Cursor, [first, last, more]: readonly ClockTime[], befo
 
 const WORD_BEHIND = /\s+\p{L}/uy;
 
+/** "Every morning 20 pushups" counts them: no such hour is in that part of the day. */
+function isCounted(times: readonly ClockTime[] | null, before: readonly Piece[], cursor: Cursor): boolean {
+  const [time, more] = times ?? [];
+  const last = before.at(-1);
+  const part = last?.is === 'part' || last?.is === 'rhythm' ? last.part : null;
+  if (time?.assumed !== true || more !== undefined || part === null || !cursor.has(WORD_BEHIND)) return false;
+  return part === 'morning' ? time.minute > 720 : time.minute > 720 && time.minute < 960;
+}
+
 function times(cursor: Cursor, before: readonly Piece[]): Content | null {
   const found = timesAt(cursor, takesHour(before, cursor));
+  if (isCounted(found, before, cursor)) return null;
   if (found !== null) askList(cursor, found, before);
   return found === null ? null : { is: 'times', times: found };
 }

@@ -13,8 +13,12 @@ const patterns = compiled(({ words: w }) => ({
   named: new RegExp(String.raw`\s*\(?(?:in\s+)?(?<name>(?:${AREAS})\/[\w+-]+(?:\/[\w+-]+)*)\)?(?:\s+${w.time})?`, 'yu'),
   universal: words(String.raw`\(?(?:in\s+)?(?<name>utc|gmt)\)?(?:\s+${w.time})?`),
   short: words(String.raw`(?:in\s+)?(?<name>[a-z]{1,4})(?:\s+${w.time})?`),
+  // "9am eastern" ends there; before other words it needs its "time".
+  american: words(
+    String.raw`(?:in\s+)?(?:us\s+)?(?<name>eastern|central|mountain|pacific)(?:(?:\s+(?:standard|daylight))?\s+${w.time}|(?=\s*$|\s*[,:;.!?)]))`,
+  ),
   region: words(
-    String.raw`(?:in\s+)?(?:us\s+)?(?:pacific|eastern|central|mountain|atlantic|greenwich|indian?|european|standard|daylight|summer|winter)(?:\s+european)?(?:\s+(?:standard|daylight|summer|mean))?\s+time`,
+    String.raw`(?:in\s+)?(?:us\s+)?(?:atlantic|greenwich|indian?|central\s+european|european|standard|daylight|summer|winter)(?:\s+(?:standard|daylight|summer|mean))?\s+time`,
   ),
   // One to three words, the longest name that is a place.
   city: new RegExp(String.raw`\s*(?<in>in\s+)?(?<name>\p{L}[\p{L}.'-]*(?:\s\p{L}[\p{L}.'-]*){0,2})`, 'yu'),
@@ -35,7 +39,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   cdt: 'America/Chicago or America/Havana',
   mst: 'America/Denver or America/Phoenix',
   mdt: 'America/Denver',
-  pst: 'America/Los_Angeles or Asia/Manila',
+  pst: 'America/Los_Angeles',
   pdt: 'America/Los_Angeles',
   ist: 'Asia/Kolkata, Europe/Dublin or Asia/Jerusalem',
   bst: 'Europe/London or Asia/Dhaka',
@@ -54,6 +58,14 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
   awst: 'Australia/Perth',
   nzst: 'Pacific/Auckland',
   nzdt: 'Pacific/Auckland',
+};
+
+/** Zones that are called by their place in the United States. */
+const AMERICAN: Readonly<Record<string, string>> = {
+  eastern: 'America/New_York',
+  central: 'America/Chicago',
+  mountain: 'America/Denver',
+  pacific: 'America/Los_Angeles',
 };
 
 export interface ZoneFound {
@@ -98,12 +110,16 @@ function zoneIn(place: string, isSaid: boolean): string | null {
   return isShort || place.includes('/') ? null : zoneNamed(place);
 }
 
+function fixedAt(cursor: Cursor): string | null {
+  const { sign, hours } = cursor.take(FIXED)?.groups ?? {};
+  // The names of such zones count the other way round.
+  return hours === undefined ? null : zoneName(`Etc/GMT${sign === '+' ? '-' : '+'}${hours}`);
+}
+
 /** A zone right behind a time, by its name or by a place in it. What looks like one and is none is refused with what to write. */
 export function zoneAt(cursor: Cursor): ZoneFound | null {
   const p = patterns(cursor.language);
-  const { sign, hours } = cursor.take(FIXED)?.groups ?? {};
-  // The names of such zones count the other way round.
-  const fixed = hours === undefined ? null : zoneName(`Etc/GMT${sign === '+' ? '-' : '+'}${hours}`);
+  const fixed = fixedAt(cursor);
   if (fixed !== null) return { zone: fixed, isDoubtful: false, isOffset: true };
   if (cursor.has(OFFSET)) {
     throw refusal('zone', 'zone_offset', (say) => say.offset);
@@ -115,13 +131,15 @@ export function zoneAt(cursor: Cursor): ZoneFound | null {
     throw refusal('zone', 'unknown_zone', (say) => say.unknownZone(named));
   }
   if (cursor.take(p.universal) !== null) return { zone: 'UTC', isDoubtful: false };
+  const american = AMERICAN[cursor.take(p.american)?.groups?.['name'] ?? ''];
+  if (american !== undefined) return { zone: american, isDoubtful: true };
   if (cursor.has(p.region)) {
     throw refusal('zone', 'region_time', (say) => say.regionTime);
   }
   const begin = cursor.begin();
   const found = cursor.attempt(placeAt);
   if (found !== null) askOther(cursor, begin);
-  return found ?? askShortName(cursor);
+  return found ?? shortName(cursor);
 }
 
 /** "In London and New York" are two zones, and a task has one. */
@@ -140,14 +158,17 @@ function askOther(cursor: Cursor, begin: number): void {
   throw new Question((say) => say.oneZone, [way(first), way(second)]);
 }
 
-/** `PST` is the clock of several places, or of one that changes its name with the season; which one is asked. */
-function askShortName(cursor: Cursor): null {
+/** `IST` is the clock of several places, and which one is asked. `PST` is that of one. "PT session" may be something else. */
+function shortName(cursor: Cursor): ZoneFound | null {
   const before = cursor.at;
   const begin = cursor.begin();
   const short = cursor.take(patterns(cursor.language).short)?.groups?.['name'] ?? '';
   const end = cursor.at;
-  cursor.at = before;
   const places = Object.hasOwn(SHORT_NAMES, short) ? SHORT_NAMES[short] : undefined;
+  const isOne = places !== undefined && !/,| or /.test(places);
+  if (isOne && (short.length > 2 || cursor.has(patterns(cursor.language).end)))
+    return { zone: places, isDoubtful: true };
+  cursor.at = before;
   if (places === undefined) return null;
   const said = short.toUpperCase();
   const zones = places.split(/, | or /);

@@ -2,8 +2,9 @@ import { settingsOf } from '../../../domain/chat-settings.ts';
 import { hoursOf, withHours } from '../../../domain/schedule/hours.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../../domain/schedule/schedule.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
+import { describe } from '../../../domain/schedule/words/describe.ts';
 import type { Task } from '../../../domain/task.ts';
-import { readAnywhere, timeOr, type Asked, readTime } from '../../../domain/when/asked.ts';
+import { readAnywhere, timeOr, type Asked, readTime, timeWith } from '../../../domain/when/asked.ts';
 import { hourOfPart, type Setting } from '../../../domain/when/setting.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
 import { silence, triedTo, turnedDown } from '../kit/answers.ts';
@@ -17,18 +18,20 @@ import {
   opened,
   putDraft,
   readingOf,
+  type MakingStep,
   type OpenDraft,
   type PlaceAndDate,
   type StepOf,
 } from '../kit/drafts.ts';
 import { button, dataOf, shortId } from '../kit/press.ts';
-import { drawn } from '../kit/rich.ts';
+import { drawn, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { isNo, isYes, quickly, questionIn } from './beginning.ts';
 import { isSameText, isSameTime, newTaskButtons } from './buttons.ts';
-import { titleOfStep, instructionsOf, offersIn } from './preview.ts';
+import { titleOfStep, instructionsOf, offersIn, whatIsWrongWithTime } from './preview.ts';
 import { spoken } from './steps.ts';
+import { withTime } from './wizard.ts';
 
 /** Words in the place of a press, and words that were edited. */
 
@@ -156,11 +159,43 @@ export async function timeMended(ctx: ChatContext, draft: OpenDraft): Promise<An
     .replace(/[,\s]+instead[.!\s]*$/i, '');
   const reading = readingOf(ctx, step.when.schedule.timezone);
   const shown = withMessage(step, message);
-  const when = atHours(words, step.when, reading) ?? atOther(words, step.when, reading);
-  const next = when === null ? await asked(words, reading, shown) : { ...shown, when };
-  if (next === null) return null;
+  const showing = (await besideTime(words, shown, reading)) ?? (await anotherTime(words, shown, reading));
+  if (showing === null) return null;
   const refused = await refusal(ctx, 'create');
-  return refused === null ? spoken({ ...ctx, answers: row }, { step: next }) : turnedDown(refused);
+  if (refused !== null) return turnedDown(refused);
+  // The message that shows the preview changes; where it is not known, another one does.
+  const told = await spoken({ ...ctx, mends: row, answers: row }, showing);
+  const isQuiet = message === null || !settingsOf(ctx.place.chat.settings).reactions;
+  return { ...told, ...(isQuiet ? {} : { reaction: '👍' as const }) };
+}
+
+interface Mended {
+  readonly step: MakingStep;
+  readonly before?: Rich;
+}
+
+async function anotherTime(words: string, shown: StepOf<'preview'>, reading: Setting): Promise<Mended | null> {
+  const when = atHours(words, shown.when, reading) ?? atOther(words, shown.when, reading);
+  const step = when === null ? await asked(words, reading, shown) : { ...shown, when };
+  return step === null ? null : { step };
+}
+
+/** "Until friday", "except tomorrow", "in Tokyo": what goes with a time joins the one that is shown. */
+async function besideTime(words: string, shown: StepOf<'preview'>, reading: Setting): Promise<Mended | null> {
+  const { when, text } = shown;
+  const bases = [when.words, describe(when.schedule, { now: reading.now })].filter((base) => base !== '');
+  const wholes = bases.flatMap((base) => timeWith(base, words, reading) ?? []);
+  for (const phrase of wholes) {
+    const read = timeAlone(phrase, reading);
+    const kept = { ...shown.kept, text };
+    if (read !== null) return { step: withTime(read, reading.now, { plan: shown.plan, kept, phrase }) };
+  }
+  const [phrase] = wholes;
+  const tried = phrase === undefined ? null : await triedTo(async () => readTime(phrase, reading));
+  if (phrase === undefined || tried === null || !('refusal' in tried)) return null;
+  const question = questionIn(tried.refusal, phrase, { ...shown.kept, text });
+  const { sentence } = whatIsWrongWithTime(tried.refusal);
+  return question === null ? { step: shown, before: { text: sentence, entities: [] } } : { step: question };
 }
 
 type When = StepOf<'preview'>['when'];

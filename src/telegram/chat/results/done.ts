@@ -40,8 +40,6 @@ interface DoneTold {
   readonly replies: readonly Reply[];
   /** For the person alone: that it is noted, or who was first. */
   readonly word: string;
-  /** It says more than the result shows. */
-  readonly isTold: boolean;
   /** The Done that counts is that of the person, said now or before. */
   readonly isTheirs: boolean;
 }
@@ -52,18 +50,19 @@ interface DoneTold {
  */
 async function done(ctx: ChatContext, said: DoneSaid): Promise<DoneTold> {
   const { person } = ctx;
-  const { task, occurrenceId } = said;
-  const { by, at, result, endedSnoozes } = await ctx.acks.done({ taskId: task.id, occurrenceId, actor: person.actor });
+  const { task, occurrenceId, messageId: pressed } = said;
+  const request = { taskId: task.id, occurrenceId, actor: person.actor, pressed };
+  const { by, at, result, endedSnoozes } = await ctx.acks.done(request);
   const isTheirs = by === person.actor;
   const name = shortName(isTheirs ? person.name : await calledOf(ctx, by));
   const setting = settingFor(task, ctx);
   const { reminder } = texts;
   const [again] = endedSnoozes;
-  const noted = again === undefined ? reminder.done : reminder.doneForGood(aboutMoment(again, setting));
+  const ends = again === undefined ? null : aboutMoment(again, setting);
+  const noted = ends === null ? reminder.done : reminder.doneForGood(ends);
   return {
-    replies: doneReplies(ctx, said, doneLine(name, at, { result, setting }), result),
+    replies: doneReplies(ctx, said, doneLine(name, at, { result, setting, ends }), result),
     word: isTheirs ? noted : reminder.doneBefore(name, pastMoment(at, setting)),
-    isTold: !isTheirs || again !== undefined,
     isTheirs,
   };
 }
@@ -110,12 +109,11 @@ export async function donePressed(ctx: ChatContext, task: Task): Promise<Answer>
   return { replies, ...toastOf(word, !isTheirs) };
 }
 
-/** A word needs no answer beside the line in the result; the second one is told who was first, and a snooze that ends is named. */
+/** A word needs no answer beside the line in the result; the second one is told who was first. */
 async function doneByWord(ctx: ChatContext, said: Omit<DoneSaid, 'shown'>): Promise<Answer> {
   await permitted(ctx, 'read', said.task.id);
-  const { replies, word, isTold, isTheirs } = await done(ctx, { ...said, shown: null });
-  const told = isTold ? [...replies, ...forAsker(answer(word)).replies] : replies;
-  return isTheirs ? { replies: told, reaction: '👍' } : { replies: told };
+  const { replies, word, isTheirs } = await done(ctx, { ...said, shown: null });
+  return isTheirs ? { replies, reaction: '👍' } : { replies: [...replies, ...forAsker(answer(word)).replies] };
 }
 
 const doneWords =

@@ -200,6 +200,8 @@ export const reminderTexts = {
   /** A Done ends the snooze of its result. */
   doneForGood: (at: string): string => `Done, and it will not come again ${at}`,
   doneBy: (name: string, at: string): string => `Done by ${name}, ${at}`,
+  doneForGoodBy: (name: string, at: string, again: string): string =>
+    `Done by ${name}, ${at}, and it will not come again ${again}`,
   doneBefore: (name: string, at: string): string => `${name} already did it: ${at}`,
   notDone: 'Not done yet',
   notDoneOnly: (name: string): string => `Only ${name} or an admin can undo that.`,

@@ -292,13 +292,19 @@ export function firstShown(result: NotedDone['result'], task: Named): Drawn | nu
   return 'media' in result.shown && result.shown.media !== undefined ? { text, media: result.shown.media } : { text };
 }
 
-/** Stays below the result for good, so the line names the day when that is not the day of the result. */
+/** Stays below the result for good, so the line names the day when that is not the day of the result. `ends`: the snooze that it ends. */
 export function doneLine(
   name: string,
   at: number,
-  { result, setting }: { readonly result: AckView['result']; readonly setting: Setting },
+  {
+    result,
+    setting,
+    ends,
+  }: { readonly result: AckView['result']; readonly setting: Setting; readonly ends: string | null },
 ): string {
-  return texts.reminder.doneBy(name, pastMoment(at, { ...setting, now: result?.at ?? setting.now }));
+  const { doneBy, doneForGoodBy } = texts.reminder;
+  const when = pastMoment(at, { ...setting, now: result?.at ?? setting.now });
+  return ends === null ? doneBy(name, when) : doneForGoodBy(name, when, ends);
 }
 
 /** A result that is done says by whom, and has a button against mistakes. Where the text leaves no room, a button says it. */

@@ -310,7 +310,8 @@ const undoNamed = onNamedTask({ deed: 'change', verb: 'task', isAsked: true, isF
   undone(ctx, task, null),
 );
 
-const undoLast = onFound('change', lastHere, async (ctx, { task, entryId }) => {
+const undoLast = onFound('change', lastHere, async (ctx, { task, entryId, verb }) => {
+  if (verb === 'create') return answer(texts.undo.made(taskName(task), madeAt(ctx, task)), [deletion(task)]);
   const all = await undoneTogether(ctx, { taskId: task.id, entryId });
   return all === null ? undone(ctx, task, entryId) : answer(all);
 });
@@ -334,17 +335,30 @@ export async function undoneTogether(ctx: ChatContext, change: LastChange): Prom
   return count === 0 ? null : texts.undo.together(count, changes.length - count);
 }
 
-async function lastHere(ctx: ChatContext): Promise<{ readonly task: Task; readonly entryId: string }> {
-  const last = await lastOf(ctx, [...undoable]);
+async function lastHere(ctx: ChatContext) {
+  const last = await lastOf(ctx, [...undoable, 'create']);
   const task = last === null ? null : await ctx.store.readTask(last.taskId);
-  if (last === null || task === null) throw new Refused(answer(texts.undo.none()));
-  return { task, entryId: last.entryId };
+  const isGone = last?.verb === 'create' && task?.state === 'deleted';
+  if (last === null || task === null || isGone) throw new Refused(answer(texts.undo.none()));
+  return { ...last, task };
 }
 
-/** Without an entry it is the last change of the task. */
+function madeAt(ctx: ChatContext, { created }: Task): string {
+  const setting = settingHere(ctx);
+  return `${pastMoment(created.at, setting)} (${setting.timezone})`;
+}
+
+function deletion(task: Task): Rows[number] {
+  return [button(texts.undo.delete(task.number), dataOf('delete', shortId(task.id)))];
+}
+
+/** Without an entry it is the last change of the task. One that nobody has changed since it was made can be deleted. */
 async function undone(ctx: ChatContext, task: Task, entryId: string | null): Promise<Answer> {
-  const back = await ctx.tasks.undo(targetOf(ctx, task), entryId);
-  return answer(await undoneWords(back, ctx));
+  const tried = await triedTo(() => ctx.tasks.undo(targetOf(ctx, task), entryId));
+  if ('made' in tried) return answer(await undoneWords(tried.made, ctx));
+  const isNew = tried.refusal.details?.['reason'] === 'no_change' && ctx.clock.now() - task.created.at <= undoMs;
+  if (entryId !== null || !isNew) throw tried.refusal;
+  return answer(texts.undo.unchanged(taskName(task), madeAt(ctx, task)), [deletion(task)]);
 }
 
 /** The change that was taken back, who had made it and when; and what comes next, as after every change. */

@@ -334,6 +334,10 @@ export const undoTexts = {
       plural(count, { one: 'Undone for {n} task.', other: 'Undone for {n} tasks.' }),
       left === 0 ? null : plural(left, { one: '{n} task stays as it is.', other: '{n} tasks stay as they are.' }),
     ),
+  made: (name: Rich, at: string): Rich => say`Your last change here made ${name}, ${at}. Undoing it deletes the task.`,
+  unchanged: (name: Rich, at: string): Rich =>
+    say`${name} was made ${at}, and nothing was changed since. Undoing that deletes the task.`,
+  delete: (number: number): string => `Delete #${number}`,
   before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
   over: (what: string): string => `There is nothing left to undo: ${what}.`,
   beforeWord: 'Already undone',

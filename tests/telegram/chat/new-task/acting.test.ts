@@ -137,8 +137,8 @@ describe('/fetch', () => {
     expect(preview.text).toContain('What should I fetch?');
     const other = await talk.ask('POST https://example.com/hook');
     expect(other.text).toContain('POST https://example.com/hook');
-    const later = await talk.ask('at 10');
-    expect((await created(talk, later))?.action).toMatchObject({ method: 'POST', url: 'https://example.com/hook' });
+    await talk.say('at 10');
+    expect((await created(talk, other))?.action).toMatchObject({ method: 'POST', url: 'https://example.com/hook' });
     expect((await tasksOf(talk))[0]?.schedule).toMatchObject({ cron: '0 10 * * *' });
   });
 

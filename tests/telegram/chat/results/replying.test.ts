@@ -203,7 +203,8 @@ describe('a Done that ends a snooze', () => {
   test.each(['i did it', '👍', '👍🏽'])('said as %s names the time that is gone', async (words) => {
     const { talk, reply } = await aScene();
     await reply('friday');
-    expect(text(await reply(words))).toBe(gone);
+    expect(await reply(words)).toBeNull();
+    expect(talk.changed()?.text).toMatch(/\n\n— Done by Ada, .*, and it will not come again Fri 20 Nov 09:00$/);
     expect(await talk.tells('/tasks')).not.toContain('snoozed to');
     expect(await reply('done')).toBeNull();
   });

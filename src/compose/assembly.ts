@@ -1,10 +1,6 @@
-import { createActions, type Actions } from '../app/actions/action.ts';
-import { readDigest } from '../app/actions/digest.ts';
-import { echoAction } from '../app/actions/echo.ts';
-import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
-import { createAccessTokens } from '../app/actions/http/tokens.ts';
+import type { Actions } from '../app/actions/action.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
-import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
+import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord } from '../app/housekeeping/backlog.ts';
@@ -20,9 +16,7 @@ import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
-import type { TokenServer } from '../app/ports/credentials.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Egress, Outbound } from '../app/ports/outbound.ts';
 import type {
   Backups,
   Bell,
@@ -65,18 +59,15 @@ import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { settingsOf } from '../domain/chat-settings.ts';
-import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
-import { signatures } from '../system/signature.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault } from '../system/vault.ts';
-import { localeOf } from '../telegram/chat/texts.ts';
+import { actionsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -92,9 +83,6 @@ export function systemWorld(wish: LogWish, secrets: Pick<Secrets, 'hide'> = crea
   const ids = createIds(() => systemClock.now());
   return { clock: systemClock, stopwatch: systemStopwatch, timer: systemTimer, ids, log };
 }
-
-/** A client that reaches no token server asks none. */
-type OutboundOfTasks = Outbound & Egress & { readonly tokenServer?: TokenServer };
 
 /** The world outside of the process, as the rooms reach it. */
 export interface Outside {
@@ -294,54 +282,6 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
-  readonly runSecrets: RunSecrets;
-  readonly vault: KeyRing;
-  readonly templates: Templates;
-  readonly expressions: Expressions;
-  readonly bell: Bell;
-}
-
-function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
-  const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
-  const { runSecrets: secrets, vault } = world;
-  const made = actionsIn(entries, {
-    ...world,
-    outbound,
-    watches: store,
-    digest: sha256,
-    hosts: hostsOf(settings, world),
-    secrets,
-    signatures,
-    tokens: createAccessTokens({
-      ...world,
-      store,
-      secrets,
-      vault,
-      server: outbound.tokenServer ?? noTokenServer,
-      digest: sha256,
-    }),
-    hostsOfChat: async (chatId) => settingsOf(await store.chatSettings(chatId)).hosts,
-    lastOf: (taskId) => store.lastResult(taskId),
-    readDigest: (query) => readDigest({ store, localeOf }, query),
-  });
-  return createActions([...made, ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
-}
-
-function hostsOf(settings: RoomSettings, { store, clock, bell, log, ...world }: ActionWorld): Hosts {
-  return createHosts({
-    ...world,
-    rules: { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE },
-    wake: (runIds) => {
-      store.wakeRuns(runIds, clock.now()).then(
-        () => bell.ring('runner'),
-        // They look again by themselves.
-        (error: unknown) => log.warn('runs_not_woken', { count: runIds.length, error: errorText(error) }),
-      );
-    },
-  });
-}
-
 type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
@@ -354,15 +294,6 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-const noTokenServer: TokenServer = {
-  ask: async () => ({ ...unasked, is: 'failed', error: 'nothing outside is called here', isFinal: true }),
-};
-const unasked = { bytes: 0, refreshToken: null, isUnsent: true, status: null, afterMs: null } as const;
-const noOutbound: OutboundOfTasks = {
-  call: async () => ({ is: 'refused', error: 'nothing outside is called here' }),
-  judge: () => ({ is: 'refused', reason: 'cannot be reached, because nothing outside is called here' }),
-};
-
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),

@@ -260,7 +260,7 @@ function environmentFault({ auth, values, nameOf }: Round): string | null {
   if (auth.refreshToken === null) return null;
   const name = nameOf(auth.refreshToken);
   if (values.get(name)?.version !== ofEnvironment) return null;
-  return `The refresh token ${name} stands in the environment, where the next one cannot be written. Set it as a secret: /secrets set ${name}, or cronogram secret set ${name}.`;
+  return `The refresh token ${name} stands in the environment, where the next one cannot be written. Set it as a secret: /secrets set ${name}.`;
 }
 
 function askOf(round: Round): Parameters<TokenServer['ask']>[0] {

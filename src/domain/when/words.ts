@@ -275,10 +275,11 @@ interface Left extends Beside {
 }
 
 function leftoversOf({ line, spans }: Left): readonly Leftover[] {
-  const { plain: text, begin, end } = line;
+  const { plain: text, begin, end, language } = line;
   const edges = [begin, ...spans.flatMap((span) => [span.begin, span.end]), end];
   return Array.from({ length: spans.length + 1 }, (_none, index) => ({
     text,
+    words: language.leftovers,
     begin: edges[2 * index] ?? begin,
     end: edges[2 * index + 1] ?? end,
     isBehind: index > 0,

@@ -81,6 +81,15 @@ test.each([
   expect(() => readAnswer(before, answer, { timezone: 'Europe/Madrid', now: NOW })).toThrow('On which day');
 });
 
+test('what looks like time beside the time is asked about in the words of its language', () => {
+  const phrase = 'ciu lunu je 9 dum ferioj stando';
+  const read = (language: Language) =>
+    readAnywhere(phrase, { ...setting, languages: [{ ...language, leftovers: { ...language.leftovers } }] }).text;
+  expect(read(small)).toBe('dum ferioj stando');
+  const own: Language = { ...small, leftovers: { ...small.leftovers, behind: [/^\s*dum\s+ferioj/iu] } };
+  expect(() => read(own)).toThrow('dum ferioj');
+});
+
 describe('a setting', () => {
   const at = (phrase: string, more: object) => {
     const { schedule, timezone } = readAnywhere(phrase, { timezone: 'Europe/Madrid', now: NOW, ...more });

@@ -1,3 +1,4 @@
+import { englishLeftovers } from './english-leftovers.ts';
 import type { Language } from './language.ts';
 
 const MISSPELT = 'monday tuesday wednesday thursday friday saturday sunday weekday weekend'
@@ -6,6 +7,7 @@ const MISSPELT = 'monday tuesday wednesday thursday friday saturday sunday weekd
 
 export const english: Language = {
   code: 'en',
+  leftovers: englishLeftovers,
   weekdays: [
     'sun(?:day)?',
     'mon(?:day)?',

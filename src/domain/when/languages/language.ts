@@ -28,6 +28,7 @@ export interface Language {
     Record<'daily' | 'hourly' | 'weekly' | 'fortnightly' | 'monthly' | 'quarterly' | 'yearly', string>
   >;
   readonly words: Readonly<Record<Word, string>>;
+  readonly leftovers: Leftovers;
   /** Said around a time, and no part of the text: `remind me to`, `please`. */
   readonly manners: { readonly before: string; readonly reminds: string; readonly to: string; readonly after: string };
   /** Words that are often misspelt, and those that stand one letter away from them. */
@@ -38,6 +39,41 @@ export interface Language {
     readonly units: readonly string[];
     readonly countedBy: string;
   };
+}
+
+/** Words that look like time, with which the text that is left is looked at a second time. */
+export interface Leftovers {
+  /** They look like time wherever they stand. */
+  readonly anywhere: readonly RegExp[];
+  readonly hours: readonly RegExp[];
+  /** An hour that is no name: "the 8:15 train" has one. */
+  readonly unnamedHours: readonly RegExp[];
+  /** They are text beside a series, which they cannot change. */
+  readonly once: readonly RegExp[];
+  /** They look like an end of a series. */
+  readonly series: readonly RegExp[];
+  /** They move with the moon or the week. */
+  readonly feasts: readonly RegExp[];
+  readonly last: readonly RegExp[];
+  /** They belong to the time right before them, or to nothing. */
+  readonly behind: readonly RegExp[];
+  readonly everyBefore: RegExp;
+  readonly parts: RegExp;
+  readonly figures: RegExp;
+  readonly clockFigures: RegExp;
+  /** Behind a series it takes days from it. */
+  readonly except: RegExp;
+  /** Figures of a clock before a day without an hour. */
+  readonly clockBefore: RegExp;
+  readonly figureBefore: RegExp;
+  /** Nothing but an hour before the time. */
+  readonly loneFigures: RegExp;
+  /** They change the time that follows them. */
+  readonly before: RegExp;
+  /** They mean something else with what follows them. */
+  readonly joined: readonly (readonly [own: RegExp, next: RegExp])[];
+  /** Beside a series they are redundant, and so they are text. */
+  readonly adverb: RegExp;
 }
 
 type Word =

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
 import { createRecent } from '../app/operations/recent.ts';
@@ -17,7 +16,7 @@ import type { CallerRooms } from '../http/serving.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
-import { keyFileOf, type VaultSource } from '../system/vault.ts';
+import { sourceFor, type VaultSource } from '../system/vault.ts';
 import type { Rooms, World } from './assembly.ts';
 
 /** The parts of the API. */
@@ -132,12 +131,7 @@ export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
 /** Where the keys of secrets come from: the environment, and a file beside a database that is one. */
 export function vaultSource(config: Config): VaultSource {
   const { SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous } = config;
-  const file = databaseFile(config.DATABASE_URL);
-  if (file === ':memory:') return { file: null, given: [randomBytes(32)] };
-  return {
-    file: file === null ? null : keyFileOf(file),
-    given: [key, previous].filter((given) => given !== undefined),
-  };
+  return sourceFor(databaseFile(config.DATABASE_URL), key, previous);
 }
 
 export type Phase = ReturnType<typeof createPhase>;

@@ -28,9 +28,13 @@ export interface VaultSource {
   readonly given: readonly Buffer[];
 }
 
-/** The file of the keys, beside the one of the database. */
-export function keyFileOf(database: string): string {
-  return join(dirname(database), 'secrets-key');
+/** For a database that is a file, in memory, or (null) a server that has no folder. */
+export function sourceFor(database: string | null, ...keys: readonly (Buffer | undefined)[]): VaultSource {
+  const given = keys.filter((key) => key !== undefined);
+  if (database === null) return { file: null, given };
+  // What is sealed there ends with the process, and so does its key.
+  if (database === ':memory:') return { file: null, given: [randomBytes(32)] };
+  return { file: join(dirname(database), 'secrets-key'), given };
 }
 
 interface Key {

@@ -1,11 +1,12 @@
 import { AppError } from '../../domain/errors.ts';
 import { albumMax } from '../../domain/files/limits.ts';
 import { areOneAlbum } from '../../domain/files/parts.ts';
+import { refuseSecrets } from '../../domain/secrets/mentions.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
 import type { Action, Job, Outcome } from './action.ts';
-import { isTemplate, namesLast, refuseSecrets, sampleVariables, variablesOf, type LastOf } from './variables.ts';
+import { isTemplate, namesLast, sampleVariables, variablesOf, type LastOf } from './variables.ts';
 
 /**
  * Sends its instructions. They are a template only if they look like one and nobody said `plain`; so a text with a brace

@@ -1,4 +1,3 @@
-import { AppError } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { outcomeAt } from '../../domain/task.ts';
 import type { LastResult } from '../ports/runs.ts';
@@ -8,24 +7,6 @@ import type { Job } from './action.ts';
 
 export function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
-}
-
-const tags = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
-const quoted = /"[^"]*"|'[^']*'/g;
-
-/** Whether a template asks for a secret, in whatever way. */
-export function namesSecrets(text: string): boolean {
-  const isAsked = (tag: string) => /(?<![\w.-])secrets(?![\w-])/.test(tag.replace(quoted, ''));
-  return text.match(tags)?.some(isAsked) ?? false;
-}
-
-/** Refuses secrets where a text goes to people, or to a language that could do something with them. */
-export function refuseSecrets(field: string, text: string): void {
-  if (!namesSecrets(text)) return;
-  const where = 'in the url, in values of query and headers, in the body and in auth of an http call';
-  throw new AppError('invalid_action', `${field} names a secret, which may stand ${where} alone.`, {
-    details: { field },
-  });
 }
 
 export type LastOf = (taskId: string) => Promise<LastResult | null>;

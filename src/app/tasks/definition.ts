@@ -23,6 +23,7 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
+import { refuseSecrets } from '../../domain/secrets/mentions.ts';
 import {
   addressed,
   checkLabels,
@@ -35,7 +36,6 @@ import {
 import { type Assumed, readAnywhere } from '../../domain/when/asked.ts';
 import type { Setting } from '../../domain/when/setting.ts';
 import type { ActionForm } from '../actions/form.ts';
-import { refuseSecrets } from '../actions/variables.ts';
 import type { WrittenText } from '../ports/outside.ts';
 
 /** The fields of a task that a client may set; their shape was checked by the adapter that read it. */

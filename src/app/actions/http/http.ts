@@ -1,9 +1,10 @@
 import { AppError } from '../../../domain/errors.ts';
 import { allows, hostScope, secretScope } from '../../../domain/grant.ts';
+import { namesSecrets } from '../../../domain/secrets/mentions.ts';
 import type { Outbound, OutboundEnd, Egress } from '../../ports/outbound.ts';
 import type { Clock, Digest, Ids, Templates, Timer, Unevaluated } from '../../ports/outside.ts';
 import type { Action, Job, Outcome } from '../action.ts';
-import { namesLast, namesSecrets, variablesOf } from '../variables.ts';
+import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import { secretsOfAuth } from './auth.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';

@@ -1,7 +1,7 @@
+import { namesSecrets } from '../../../domain/secrets/mentions.ts';
 import { nameFault } from '../../../domain/secrets/secret.ts';
 import type { OutboundRequest } from '../../ports/outbound.ts';
 import type { Digest, Ids } from '../../ports/outside.ts';
-import { namesSecrets } from '../variables.ts';
 import { headerValue, hostBySecret, refused } from './refusal.ts';
 
 /**

@@ -1,8 +1,9 @@
 import * as limits from '../../../domain/limits.ts';
 import { fixedMs } from '../../../domain/schedule/time/duration.ts';
+import { namesSecrets } from '../../../domain/secrets/mentions.ts';
 import type { ActionSpec } from '../../../domain/task.ts';
 import type { Egress } from '../../ports/outbound.ts';
-import { isTemplate, namesSecrets } from '../variables.ts';
+import { isTemplate } from '../variables.ts';
 import { authOf, headersOfAuth, type HttpAuth } from './auth.ts';
 import { httpMethods } from './form.ts';
 import { headerName, headersExample, headerValue, hostBySecret, refused } from './refusal.ts';

@@ -1,5 +1,6 @@
+import { namesSecrets, refuseSecrets } from '../../../domain/secrets/mentions.ts';
 import type { WrittenText } from '../../ports/outside.ts';
-import { isTemplate, namesSecrets, refuseSecrets, sampleVariables } from '../variables.ts';
+import { isTemplate, sampleVariables } from '../variables.ts';
 import { secretsOfAuth, type SecretRef } from './auth.ts';
 import { refused } from './refusal.ts';
 import { isContextName, secretsNamedIn } from './secret-marks.ts';

@@ -88,6 +88,9 @@ export const statusOperations = {
           description: 'Owners who are told of none, because they have no private chat with the bot.',
         }),
       }),
+      tokens: strict({ live: count, expired: count })
+        .nullable()
+        .meta({ description: 'Named tokens that hold, and that have expired; null for a token of some chats.' }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
       last_tick_at: instant.nullable().meta({
         description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',

@@ -110,6 +110,10 @@ const tags = z.array(z.string().meta(nameOf(limits.tagLengthMax))).meta({
 });
 const context = facts.meta({ description: 'What the runs of the task know and hand on to each other.' });
 
+const grantEnd = instantSent.nullable().meta({
+  description: 'The end of its right to run: null for none. What its chat has chosen where it is absent.',
+});
+
 /** A task in fields. */
 export const definition = strict({
   title: title.optional(),
@@ -120,6 +124,7 @@ export const definition = strict({
   subject: subject.optional(),
   tags: tags.optional(),
   context: context.optional(),
+  grant_expires_at: grantEnd.optional(),
 });
 
 const createShape = definition.partial({ instructions: true, schedule: true }).extend(inWords);
@@ -157,6 +162,7 @@ const patchBody = strict({
   subject,
   tags,
   context,
+  grant_expires_at: grantEnd,
   enabled: z.boolean().meta({ description: 'false pauses the task, true resumes it.' }),
 })
   .partial()
@@ -218,6 +224,7 @@ const grantAnswer = strict({
   owner_user_key: z.string(),
   thread_key: z.string().meta({ description: 'The chat in which it holds.' }),
   scopes: z.array(z.string()),
+  budget_account: z.string().meta({ description: 'Whose budget its runs spend: the thread key of a chat.' }),
   expires_at: instant.nullable(),
   revoked_at: instant.nullable(),
   revoked_by: text.meta({
@@ -227,6 +234,12 @@ const grantAnswer = strict({
   created_at: instant,
   created_by: z.string(),
 }).meta({ id: 'Grant' });
+
+const contextAnswer = strict({
+  context: facts,
+  bytes: z.int().meta({ description: `Of its JSON; at most ${limits.contextBytesMax}.` }),
+}).meta({ id: 'Context' });
+const contextPath = `${path}/context`;
 
 const changedGrant = strict({ grant: grantAnswer, entry_id: entryId });
 const grantPath = '/v1/grants';
@@ -289,6 +302,30 @@ export const taskOperations = {
     answer: editedTask,
     refuses: ['schedule_exhausted', 'quota_exceeded'],
   }),
+  getContext: operation('get', contextPath, {
+    scope: 'read',
+    tag,
+    summary: 'Read what the runs of a task know',
+    params: taskParams,
+    answer: contextAnswer,
+  }),
+  changeContext: operation('patch', contextPath, {
+    scope: 'manage',
+    tag,
+    summary: 'Set fields of the context of a task; a run that is under way keeps its own',
+    params: taskParams,
+    body: strict({
+      context: facts.meta({ description: 'The fields to set; one that is null is taken away, and the others stay.' }),
+    }).meta({ id: 'ContextPatch', example: { context: { count: 0 } } }),
+    answer: contextAnswer.extend({ entry_id: entryId }),
+  }),
+  resetContext: operation('delete', contextPath, {
+    scope: 'manage',
+    tag,
+    summary: 'Empty the context of a task, which nothing takes back',
+    params: taskParams,
+    answer: contextAnswer.extend({ entry_id: entryId }),
+  }),
   listGrants: operation('get', grantPath, {
     scope: 'read',
     tag: grantTag,
@@ -297,6 +334,10 @@ export const taskOperations = {
       thread_key: z.string().optional(),
       owner: z.string().max(64).optional().meta({ description: 'The user key of the owner.' }),
       task_id: z.string().max(64).optional(),
+      budget_account: z
+        .string()
+        .optional()
+        .meta({ description: 'The thread key of the chat whose budget they spend.' }),
       state: z.enum(['active', 'revoked', 'expired']).optional(),
       ...page,
     }),
@@ -308,13 +349,13 @@ export const taskOperations = {
     summary: 'Give a task a fresh grant in place of its own, and resume it if it waited for its owner',
     body: strict({
       task_id: z.string().max(64).meta({ example: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' }),
-      expires_at: instantSent.optional().meta({ description: 'From then on its slots are skipped; never without it.' }),
-      scopes: z
-        .array(z.string().max(limits.scopeLengthMax))
-        .min(1)
-        .max(limits.scopesMax)
-        .optional()
-        .meta({ description: 'Such as action:message, or action:*. What the action of the task needs without it.' }),
+      expires_at: instantSent.nullable().optional().meta({
+        description: 'From then on its slots are skipped: null for never. What its chat has chosen where it is absent.',
+      }),
+      scopes: z.array(z.string().max(limits.scopeLengthMax)).min(1).max(limits.scopesMax).optional().meta({
+        description:
+          'Such as action:http, host:api.example.com, host:*.example.com, secret:NAME, secret:CUSTOMER_*. What the action of the task needs without it.',
+      }),
     }).meta({ id: 'GrantCreate', example: { task_id: '0198c5f0-7a3e-7d51-9b1c-3f6f0a4be210' } }),
     idempotent: true,
     answer: changedGrant,

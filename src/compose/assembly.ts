@@ -3,7 +3,7 @@ import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
-import { createBacklogWord } from '../app/housekeeping/backlog.ts';
+import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
@@ -226,6 +226,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       chores: [
         ...chores,
         createBacklogWord({ ...shared, pacer }),
+        grantsEndingChore(shared),
         ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
       ],
     }),

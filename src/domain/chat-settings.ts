@@ -19,6 +19,8 @@ export interface ChatSettings {
   readonly oneOffs: 'apart' | 'together';
   /** The history that tasks of the chat keep which say nothing of it themselves; null keeps all that the server does. */
   readonly keep: Keep | null;
+  /** Days for which the rights of its tasks hold that name no end; null where they hold until somebody takes them away. */
+  readonly grantDays: number | null;
   /** Hosts to which the tasks of the chat are kept, written as in EGRESS_ALLOW; null where they go wherever tasks may go. */
   readonly hosts: readonly string[] | null;
   /** The BCP 47 tag of the language that the chat has chosen; null where it has chosen none. */
@@ -27,7 +29,18 @@ export interface ChatSettings {
 
 /** A value that nobody knows closes rather than opens where it is about rights, and is the default otherwise. */
 export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSettings {
-  const { create = 'members', quiet, reactions, dates, keep, oneOffs, language, hours, hosts = null } = settings;
+  const {
+    create = 'members',
+    quiet,
+    reactions,
+    dates,
+    keep,
+    oneOffs,
+    language,
+    hours,
+    hosts = null,
+    grantDays,
+  } = settings;
   return {
     create: create === 'members' ? 'members' : 'admins',
     quiet: quietOf(quiet),
@@ -36,9 +49,18 @@ export function settingsOf(settings: Readonly<Record<string, unknown>>): ChatSet
     hours: hoursOf(hours),
     oneOffs: oneOffs === 'together' ? 'together' : 'apart',
     keep: keepIn(keep),
+    grantDays: grantDaysIn(grantDays),
     hosts: hosts === null ? null : hostsIn(hosts),
     language: typeof language === 'string' ? language : null,
   };
+}
+
+/** Ten years: longer ones are meant to have no end. */
+export const grantDaysMax = 3650;
+
+function grantDaysIn(value: unknown): number | null {
+  const isRead = typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= grantDaysMax;
+  return isRead ? value : null;
 }
 
 /** A rule that cannot be read is no host, so that it opens nothing. */

@@ -19,6 +19,7 @@ const taskVerbs = [
   'undo',
   'unbind',
   'attach',
+  'context',
   'grant',
   'revoke',
   'quarantine',

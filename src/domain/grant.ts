@@ -17,6 +17,9 @@ export interface Grant {
   readonly createdAt: number;
 }
 
+/** The owner of a grant is told so long before it ends; of one that holds for less than twice that, once half of it is over. */
+export const grantNoticeMs = 3 * 86_400_000;
+
 /** The questions to a right before anything is done under it. */
 type Given = Pick<Grant, 'scopes' | 'expiresAt' | 'revokedAt'>;
 
@@ -58,6 +61,23 @@ export function lackingScope(given: readonly string[], wanted: readonly string[]
   return wanted.find((one) => !allows(given, one)) ?? null;
 }
 
+/** Whether its end is near enough that people are told of it, and may renew it. */
+export function endsSoon({ expiresAt, createdAt }: Pick<Grant, 'expiresAt' | 'createdAt'>, now: number): boolean {
+  if (expiresAt === null) return false;
+  const leftMs = expiresAt - now;
+  return leftMs <= grantNoticeMs && leftMs * 2 <= expiresAt - createdAt;
+}
+
+/** The end of a grant that takes the place of another: as long as the chat lets grants hold, else as long again. */
+export function renewedEnd(
+  old: Pick<Grant, 'expiresAt' | 'createdAt'> | null,
+  { now, lastsMs }: { readonly now: number; readonly lastsMs: number | null },
+): number | null {
+  if (lastsMs !== null) return now + lastsMs;
+  const heldMs = old === null || old.expiresAt === null ? 0 : old.expiresAt - old.createdAt;
+  return heldMs <= 0 ? null : now + heldMs;
+}
+
 export function actionScope(actionKind: string): string {
   return `action:${actionKind}`;
 }
@@ -77,7 +97,12 @@ export function secretScope(name: string): string {
  */
 export function allows(scopes: readonly string[], wanted: string): boolean {
   const prefix = wanted.endsWith('*') ? wanted.slice(0, -1) : null;
-  return scopes.some((given) => covers(given, wanted) || (prefix !== null && given.startsWith(prefix)));
+  return coversAll(scopes, wanted) || (prefix !== null && scopes.some((given) => given.startsWith(prefix)));
+}
+
+/** The same with all that a run may find out. */
+export function coversAll(scopes: readonly string[], wanted: string): boolean {
+  return scopes.some((given) => covers(given, wanted));
 }
 
 const below = 'host:*.';

@@ -82,7 +82,7 @@ export type View =
   | { readonly view: 'autoPaused'; readonly reason: string; readonly failures: number; readonly error: string | null }
   /** The last run that the task was to make has ended. */
   | { readonly view: 'completed'; readonly runs: number }
-  /** A run left a context of that many characters, and its task keeps another: it is too large, or a person changed theirs. */
+  /** A run left a context of that many bytes, and its task keeps another: it is too large, or a person changed theirs. */
   | { readonly view: 'contextLeft'; readonly size: number }
   /** Results wait for something that a person must mend. */
   | { readonly view: 'blocked'; readonly cause: BlockedCause; readonly error: string }
@@ -131,7 +131,15 @@ export type View =
   /** In the chat itself, when it can be reached again; `paused` counts the tasks that its absence has paused. */
   | { readonly view: 'chatBack'; readonly paused: number }
   /** The task cannot run any more, so its runs are left out. */
-  | { readonly view: 'mayNotRun'; readonly reason: Obstacle }
+  | {
+      readonly view: 'mayNotRun';
+      readonly reason: Obstacle;
+      /** The grant under which it was found; absent in words of older versions, as is the error of the run that found it. */
+      readonly grantId?: string;
+      readonly error?: string;
+    }
+  /** The right of the task to run ends soon. */
+  | { readonly view: 'grantEnds'; readonly expiresAt: number }
   /** A person is gone from the chat, and the tasks that they own there wait for them. */
   | { readonly view: 'ownerGone'; readonly ownerId: Actor; readonly name: string | null; readonly tasks: number }
   /** Slots were missed, and the task asks what becomes of them. */
@@ -195,6 +203,7 @@ export const mayBeOver: Readonly<Record<View['view'], boolean>> = {
   backlog: true,
   chatGone: true,
   mayNotRun: true,
+  grantEnds: true,
   ownerGone: true,
   missed: true,
   escalated: true,
@@ -288,6 +297,13 @@ export type Word =
   | { readonly word: 'not_pinned' }
   | { readonly word: 'one_offs' }
   | { readonly word: 'not_renamed'; readonly about: string }
+  | {
+      readonly word: 'context_left';
+      readonly reason: 'size' | 'changed';
+      readonly taskId: string;
+      readonly about: string;
+    }
+  | { readonly word: 'grant_ends'; readonly taskId: string; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
 

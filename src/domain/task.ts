@@ -183,15 +183,21 @@ function boundWords(name: string, max: number): string {
   return `${max} characters${units}`;
 }
 
-/** Compares the JSON sizes in UTF-16 units, which is what the limit is about: a bound on rows, not on bytes of a wire. */
 /** Settings of an action that name what it watches; while they stay the same, so does what its last run saw. */
 export function watchedIn(action: ActionSpec): string {
   const { kind, url, select, watch } = action as ActionSpec & Readonly<Record<string, unknown>>;
   return JSON.stringify([kind, url, select, watch]);
 }
 
+const encoder = new TextEncoder();
+
+export function jsonBytes(value: unknown): number {
+  return encoder.encode(JSON.stringify(value)).length;
+}
+
 export function checkSize(field: 'context' | 'action', value: unknown, max: number): void {
-  if (JSON.stringify(value).length > max) throw bad(field, `The ${field} is larger than ${max} characters of JSON.`);
+  const bytes = jsonBytes(value);
+  if (bytes > max) throw bad(field, `The ${field} has ${bytes} bytes of JSON; ${max} are the most.`);
 }
 
 function bad(field: string, message: string): AppError {

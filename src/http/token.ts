@@ -61,7 +61,7 @@ export function principalFor(c: Context, needed: TokenScope | 'open'): Principal
   const held = principal.scopes.join(', ') || 'none';
   throw new AppError(
     'forbidden',
-    `This needs a token with the scope ${needed}, and this one has ${held}. Ask an owner of the server for one: cronogram token create --scope ${needed}.`,
+    `This needs a token with the scope ${needed}, and this one has ${held}. Ask an owner of the server for one: cronogram token create <name> --scope ${needed}.`,
     { details: { scope: needed, scopes: principal.scopes } },
   );
 }

@@ -40,8 +40,9 @@ wait for a run | - people see it in the chat as it happens; programs ask for it 
 try out what a task would do | - the preview of a task has a button for it | trial | listActions, previewAction, testAction | task test, task actions
 try a schedule out | new | wizard | previewSchedule | schedule preview, task create
 put a text into a thread | - whoever is in the chat writes there | " | postMessage | message send
-look at grants and take them away | - the chat tells by itself what may not run | " | listGrants, revokeGrant | grant list, grant revoke
-give a task a right to run again | resume | renew, renewall | createGrant | grant renew
+look at grants and take them away | grants | grants, grant, revoke | listGrants, revokeGrant | grant list, grant revoke
+give a task a right to run again | resume, grants | renew, renewall, regrant | createGrant | grant renew, grant give
+look at what runs hand on, and change it | context | - the command tells it | getContext, changeContext, resetContext | context show, context set, context reset
 tell how the server stands | status | - a word is enough | getStatus | status
 tell what was used | usage | - a word is enough | getUsage | usage
 tell who did what, and look for what must never be | - it is for the operator; /status tells owners of findings | - it is for the operator | listAudit, runAudit, reconcile, listDowntimes | audit, reconcile, downtimes

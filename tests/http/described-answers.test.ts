@@ -103,6 +103,8 @@ async function live({ ask, pipeline }: Witness): Promise<void> {
   await pipeline.settle();
   for (const id of ['skipTask', 'unskipTask', 'pauseTask', 'resumeTask', 'undoTask'] as const)
     await ask(id, { params });
+  await ask('changeContext', { params, body: { context: { city: 'Oslo' } } });
+  for (const id of ['getContext', 'resetContext'] as const) await ask(id, { params });
   await ask('snoozeTask', { params, body: { for: 'PT10M' } });
   await ask('answerTask', { params, body: { answer: 'none' } });
   await pipeline.pass(11 * minute);

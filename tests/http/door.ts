@@ -146,6 +146,7 @@ const grant: GrantView = {
   taskIds: ['task-1'],
   ownerId: 'telegram:user:7',
   thread: { provider: 'telegram', address: '-1001234', topic: null },
+  account: { provider: 'telegram', address: '-100', topic: null },
   scopes: ['action:message'],
   expiresAt: null,
   revokedAt: null,
@@ -191,6 +192,7 @@ const status: ServerStatus = {
   lastStaleLookAt: now - 2000,
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
+  tokens: { live: 2, expired: 1 },
 };
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {
@@ -281,6 +283,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
     versions: async () => [],
     edit: async () => ({ ...changed, warnings: [], changes: {} }),
     renameWarnings: async () => [],
+    context: async () => changed,
     pause: async () => changed,
     resume: async () => changed,
     delete: async () => changed,

@@ -185,6 +185,7 @@ describe('the description', () => {
       'answerTask',
       'attachTask',
       'cancelTasks',
+      'changeContext',
       'createGrant',
       'createTask',
       'createToken',

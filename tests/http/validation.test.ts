@@ -135,7 +135,7 @@ describe('a create', () => {
   it('names what is allowed', async () => {
     const { json } = await aDoor().ask('POST', createPath, { ...creation, titel: 'x' });
     expect(json.error.message).toBe(
-      'titel: this field is not known here; known are: title, instructions, action, schedule, policies, subject, tags, context.',
+      'titel: this field is not known here; known are: title, instructions, action, schedule, policies, subject, tags, context, grant_expires_at.',
     );
   });
 });

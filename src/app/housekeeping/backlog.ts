@@ -1,9 +1,27 @@
 import { backlogEveryMs, backlogOldMs, backlogResultsMin } from '../../domain/limits.ts';
+import { HOUR_MS } from '../../domain/schedule/time/calendar.ts';
 import { isDeliverable } from '../../domain/thread.ts';
 import type { Pacer } from '../pipeline/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
+import type { GrantStore } from '../ports/tasks.ts';
 import type { Chore } from './chore.ts';
+
+/** It looks at each start as well, so that an end that came near while the server was away is told all the same. */
+export function grantsEndingChore({
+  store,
+  bell,
+}: Pick<World, 'bell'> & { readonly store: Pick<GrantStore, 'tellGrantsEnding'> }): Chore {
+  return {
+    name: 'grants',
+    when: { every: HOUR_MS },
+    step: async (now, limit) => {
+      const told = await store.tellGrantsEnding({ now, limit });
+      if (told.taken > 0) bell.ring('deliverer');
+      return told;
+    },
+  };
+}
 
 interface BacklogDeps extends Pick<World, 'ids' | 'bell'> {
   readonly store: Pick<ChatStore, 'waitingResults' | 'addMessages'>;

@@ -10,6 +10,7 @@ import type { WorkloadStore } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import type { TokenCounts, TokenStore } from '../use-cases/tokens.ts';
 import type { Ready } from './readiness.ts';
 import { memo } from './recent.ts';
 
@@ -23,6 +24,8 @@ export interface ServerStatus {
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
   readonly alarms: OpenAlarms;
+  /** Named tokens; null for a caller of some chats. */
+  readonly tokens: TokenCounts | null;
   /** The last step of the scheduler that was made to its end; null where none turns. */
   readonly lastTickAt: number | null;
   /** Its last look for results that are stale. */
@@ -51,7 +54,10 @@ interface LoopState {
   readonly idleMs: number;
 }
 
-type StatusStore = Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
+type StatusStore = Pick<ChatFacts, 'serverFacts'> &
+  Pick<WorkloadStore, 'taskTally'> &
+  Pick<UpkeepStore, 'readNote'> &
+  Pick<TokenStore, 'countTokens'>;
 
 /**
  * Answers how the server stands for whoever sees the store that is given. The process is as old as this function's call.
@@ -75,6 +81,7 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
         startedAt,
         ready: await ready(),
         facts,
+        tokens: seesAll ? await store.countTokens(at) : null,
         audit: audit && { at: audit.at, findings: audit.findings.length },
         alarms: seesAll ? await alarms.open() : { open: [], unheard: [] },
         lastTickAt: tick === undefined ? null : at - tick.idleMs,

@@ -5,7 +5,7 @@ import { type MessageInput, conclude, isOfSlot, type AttemptOutcome } from '../.
 import { nextSlot } from '../../domain/schedule/schedule.ts';
 import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Shown, View } from '../../domain/shown.ts';
-import { failuresPause } from '../../domain/task.ts';
+import { failuresPause, jsonBytes } from '../../domain/task.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Ids, Log, World } from '../ports/outside.ts';
@@ -222,12 +222,12 @@ function contextLeft({ input }: StartableRun, result: Ended['result']): RunEnd['
 function contextNotice(ids: Ids, run: StartableRun, result: Ended['result']): Pick<EndNotices, 'context'> {
   const context = contextLeft(run, result);
   if (context === null || run.taskId === null || !run.input.delivers) return {};
-  return { context: notice(ids, 5, { view: 'contextLeft', size: JSON.stringify(context).length }) };
+  return { context: notice(ids, 5, { view: 'contextLeft', size: jsonBytes(context) }) };
 }
 
 /** The run was done, so it succeeds; a context that has outgrown its limit stays as it was. */
 function smallEnough(log: Log, run: StartableRun, context: RunEnd['context']) {
-  if (context === null || JSON.stringify(context).length <= limits.contextBytesMax) return context;
+  if (context === null || jsonBytes(context) <= limits.contextBytesMax) return context;
   log.warn('context_too_large', { run_id: run.id, task_id: run.taskId });
   return null;
 }

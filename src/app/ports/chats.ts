@@ -173,6 +173,8 @@ export interface ChatTasksQuery {
   readonly filter: 'all' | 'open' | 'active' | 'paused' | 'failing' | 'completed';
   readonly ownerId: Actor | null;
   readonly text: string | null;
+  /** Absent where it does not matter what they are about. */
+  readonly subject?: string | null;
   readonly offset: number;
   readonly limit: number;
 }

@@ -7,7 +7,7 @@ import type { Warning } from '../../domain/schedule/schedule.ts';
 import type { Counters, Definition, Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
-import type { SlotPlan, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
+import type { Batch, Counts, SlotPlan, DueTask, NewOccurrence, Quarantine, Resume, Unreadable } from './pipeline.ts';
 import type { Page, PageQuery, RunView, RunViewStore, TaskRun } from './runs.ts';
 import type { Deed } from './why.ts';
 
@@ -27,7 +27,7 @@ export interface NewTask
     Pick<TaskFields, 'minGapMs' | 'context'>,
     Pick<ChangeRequest, 'actor' | 'at' | 'once' | 'traceId' | 'quota' | 'endPause'> {
   readonly id: string;
-  readonly grant: { readonly id: string; readonly scopes: readonly string[] };
+  readonly grant: Pick<Grant, 'id' | 'scopes' | 'expiresAt'>;
   readonly home: Thread;
   /** The person who made it; without one it belongs to whoever approved the thread. */
   readonly owner: Actor | null;
@@ -130,6 +130,8 @@ export interface TaskChange {
   readonly endWaiting: Reason | null;
   /** New scopes of the task's grant, when what it does has changed. */
   readonly scopes: readonly string[] | null;
+  /** Another end of the task's grant. */
+  readonly grantEnd: { readonly at: number | null } | null;
   readonly cancelLive: boolean;
   readonly move: Move | null;
   readonly grant: GrantChange | null;
@@ -156,6 +158,7 @@ export const noChange: TaskChange = {
   manual: null,
   endWaiting: null,
   scopes: null,
+  grantEnd: null,
   cancelLive: false,
   move: null,
   grant: null,
@@ -292,6 +295,8 @@ export interface Created {
 export interface GrantView extends Omit<Grant, 'chatId'> {
   /** The tasks that run under it; none once another one has taken its place. */
   readonly taskIds: readonly string[];
+  /** The chat whose budget its runs spend. */
+  readonly account: Thread;
   /** The base thread of the chat in which it holds. */
   readonly thread: Thread;
   /** A person or a token, or why the product took it away by itself. */
@@ -307,6 +312,8 @@ export interface GrantQuery extends PageQuery {
   readonly thread: Thread | null;
   readonly ownerId: string | null;
   readonly taskId: string | null;
+  /** The chat whose budget they spend. */
+  readonly account?: Thread | null;
   readonly state: GrantState | null;
   readonly now: number;
 }
@@ -315,4 +322,6 @@ export interface GrantStore {
   /** Newest first. */
   listGrants(query: GrantQuery): Promise<Page<GrantView>>;
   readGrant(grantId: string): Promise<GrantView | null>;
+  /** Tells, once for each, of grants that end soon. */
+  tellGrantsEnding(at: Batch): Promise<Counts>;
 }

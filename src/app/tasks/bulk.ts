@@ -79,7 +79,7 @@ export function createBulk(deps: BulkDeps) {
       all(chosen, by, {
         state: 'all',
         fits: async (found) => found.filter(({ state }) => state === 'active' || state === 'paused'),
-        does: tasks.renew,
+        does: (target) => tasks.renew(target),
       }),
     /** Lets those go on that a person paused, or the loss of the chat. What failed stays, because somebody has to look at it. */
     resume: (chosen: Chosen, by: By) =>

@@ -1,7 +1,8 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
-import { settingsOf, wordsIn } from '../../domain/chat-settings.ts';
+import { settingsOf, wordsIn, type ChatSettings } from '../../domain/chat-settings.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -21,6 +22,7 @@ import {
   type TaskInWords,
 } from './definition.ts';
 import { replaceDefinition } from './edit.ts';
+import { refusePastEnd } from './grants.ts';
 import { claimsFirst } from './verbs.ts';
 
 export interface CreateRequest {
@@ -67,7 +69,8 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const made = once === null ? null : await store.madeUnder(once, now);
   if (made !== null) return { ...made, assumed: [] };
   // Read after that, because words such as "in 20 minutes" mean another time by the repeat.
-  const { fields, assumed } = inFields(input, { now, ...('when' in input ? await wordsAt(store, home) : {}) });
+  const settings = await settingsAt(store, home);
+  const { fields, assumed } = inFields(input, { now, ...('when' in input ? wordsIn(settings) : {}) });
   const checked = await withTemplates(deps, request.actor, async (rules) =>
     defineTask({ ...rules, words: request.words }, fields, now),
   );
@@ -76,7 +79,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action) },
+      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action), expiresAt: grantEndOf(fields, settings, now) },
       home,
       owner: isPerson(request.actor) ? request.actor : null,
       ownerIfNone: apiPrincipal,
@@ -103,10 +106,30 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   return { ...result, assumed };
 }
 
-/** The meaning that a chat has given to words; the usual one where none is known. */
-async function wordsAt(store: Pick<ChatStore, 'findChat'>, { provider, address }: Thread) {
+/** The choices of a chat; the usual ones where none is known. */
+async function settingsAt(
+  store: Pick<ChatStore, 'findChat'>,
+  { provider, address }: Pick<Thread, 'provider' | 'address'>,
+): Promise<ChatSettings> {
   const chat = provider === 'telegram' ? await store.findChat(address) : null;
-  return wordsIn(settingsOf(chat?.settings ?? {}));
+  return settingsOf(chat?.settings ?? {});
+}
+
+/** How long grants hold that name no end, by the choice of the task's chat. */
+export async function grantLastsMs(
+  store: Pick<TaskStore, 'readTask'> & Pick<ChatStore, 'findChat'>,
+  taskId: string,
+): Promise<number | null> {
+  const task = await store.readTask(taskId);
+  const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
+  return grantDays === null ? null : grantDays * DAY_MS;
+}
+
+function grantEndOf({ grantExpiresAt: at }: Pick<TaskInput, 'grantExpiresAt'>, settings: ChatSettings, now: number) {
+  const { grantDays } = settings;
+  if (at === undefined) return grantDays === null ? null : now + grantDays * DAY_MS;
+  if (at !== null) refusePastEnd('grant_expires_at', at, now);
+  return at;
 }
 
 interface Deed {

@@ -48,6 +48,8 @@ export interface TaskInput {
   readonly subject?: string | null | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** The end of its right to run: null for none, and what the chat has chosen where it is absent. */
+  readonly grantExpiresAt?: number | null | undefined;
 }
 
 /** A definition with its time in plain words, and with whatever else they say. */

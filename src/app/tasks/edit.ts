@@ -23,7 +23,7 @@ import {
   type Rules,
   type TaskInput,
 } from './definition.ts';
-import { scopesFor } from './grants.ts';
+import { grantEndIn, scopesFor } from './grants.ts';
 import { toldSlots } from './skip.ts';
 import {
   exhausted,
@@ -66,6 +66,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
   checkLabels(merged.subject, merged.tags);
   checkPolicies(merged.policies);
   if (patch.context !== undefined) checkSize('context', patch.context, limits.contextBytesMax);
+  const end = grantEndIn(scene, patch.grantExpiresAt, now);
   const retimed = timingChanged(task, merged);
   const checked = retimed ? checkTiming(rules, merged, now) : null;
   const policy = policyOf(merged.policies, {
@@ -75,7 +76,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
   checkJitter(policy, checked?.minGapMs ?? task.minGapMs);
   const kept = retimed ? keptSkips(scene, { merged, policy, now }) : scene.taken;
   const turned = nextState(verbScene, { scene, merged, policy, retimed, kept, wanted: patch.enabled, now });
-  const changes = changesOf(task, merged);
+  const changes = { ...changesOf(task, merged), ...end.changes };
   // Slots that were skipped belong to the old timing.
   const lost = scene.skipped.filter((slot) => !kept.has(slot));
   if (isMoot(task, changes, turned.set)) {
@@ -90,6 +91,7 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
       set: { ...fieldsToSet(task, patch, { merged, checked }), ...turned.set },
       unskip: [...lost, ...freedSlots(scene, kept, { ...merged, ...turned.set })],
       scopes: scopesFor(rules, scene, merged),
+      grantEnd: end.grantEnd,
       audit: auditOf(task, turned, changes, lost),
     },
     warnings: [
@@ -340,7 +342,7 @@ interface Replacing {
  */
 export function replaceDefinition(
   claimed: ClaimedScene,
-  { scene, rules, checked, input: { schedule: input, context }, now }: Replacing,
+  { scene, rules, checked, input: { schedule: input, context, grantExpiresAt: end }, now }: Replacing,
 ): TaskChange {
   const { task } = scene;
   const fresh = checked.definition;
@@ -350,7 +352,8 @@ export function replaceDefinition(
   const nextAt = nextOpenSlot({ ...fresh, schedule, minGapMs: checked.minGapMs }, now, kept);
   if (retimed && nextAt === null) throw exhausted();
   const lost = retimed ? scene.skipped : [];
-  const changes = changesOf(task, { ...fresh, schedule, context: context ?? task.context });
+  const { grantEnd, changes: ended } = grantEndIn(scene, end, now);
+  const changes = { ...changesOf(task, { ...fresh, schedule, context: context ?? task.context }), ...ended };
   if (isMoot(task, changes)) return { ...noChange, claims: claimed.claims };
   return {
     ...noChange,
@@ -367,6 +370,7 @@ export function replaceDefinition(
     stamp: 'updated',
     unskip: retimed ? [...lost, ...freedSlots(scene, kept, { schedule, nextAt })] : [],
     scopes: scopesFor(rules, scene, fresh),
+    grantEnd,
     audit: {
       verb: 'upsert',
       before: { ...sideOf(changes, 'before'), ...toldSlots(lost) },

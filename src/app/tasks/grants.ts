@@ -1,6 +1,14 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, invalid } from '../../domain/errors.ts';
-import { allows, grantFault, lackingScope, type ScopesOf } from '../../domain/grant.ts';
+import {
+  allows,
+  coversAll,
+  endsSoon,
+  grantFault,
+  lackingScope,
+  renewedEnd,
+  type ScopesOf,
+} from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { ownerGonePause, type Definition } from '../../domain/task.ts';
@@ -24,7 +32,8 @@ import { type VerbScene, goingOn, isUnreadable, openNext, refuseDeleted } from '
 export interface GrantWish {
   /** Without scopes: those that the action of the task needs. */
   readonly scopes: readonly string[] | null;
-  readonly expiresAt: number | null;
+  /** Null for no end; as long as the chat lets grants hold where it is absent. */
+  readonly expiresAt?: number | null | undefined;
 }
 
 export interface GrantChanged extends Pick<Changed, 'entryId' | 'replayed'> {
@@ -33,6 +42,7 @@ export interface GrantChanged extends Pick<Changed, 'entryId' | 'replayed'> {
 
 /** The right that is wanted, under the id that it gets. */
 interface Given extends GrantWish {
+  readonly expiresAt: number | null;
   readonly scopesOf: ScopesOf;
   readonly id: string;
   readonly actor: Actor;
@@ -50,9 +60,7 @@ export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, act
   const scopes = wish.scopes ?? needed;
   checkScopes(scopes, needed);
   const { expiresAt } = wish;
-  if (expiresAt !== null && expiresAt <= now) {
-    throw invalid('expires_at', 'A grant expires in the future. To take it away now, revoke it.');
-  }
+  if (expiresAt !== null) refusePastEnd('expires_at', expiresAt, now);
   const owner: Pick<GivenGrant, 'ownerId' | 'standIn'> = isPerson(actor)
     ? { ownerId: actor, standIn: null }
     : { ownerId: task.ownerId, standIn: apiPrincipal };
@@ -71,12 +79,61 @@ export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, act
   };
 }
 
-/** The same where the task has no right to run; where it has one, somebody was faster. */
-export function planRenew(scene: VerbScene, given: Pick<Given, 'scopesOf' | 'id' | 'actor'>): TaskChange {
+interface Renewing extends Pick<Given, 'scopesOf' | 'id' | 'actor'> {
+  /** How long the chat lets grants hold that name no end. */
+  readonly lastsMs: number | null;
+  /** All of what only a run finds out is asked for, because one has found that something is not covered. */
+  readonly isWhole: boolean;
+  /** The grant that gives way although it holds. */
+  readonly of: string | null;
+}
+
+export function refusePastEnd(field: string, at: number, now: number): void {
+  if (at > now) return;
+  throw invalid(field, `${field}: a grant ends in the future. To take it away now, revoke it.`);
+}
+
+interface Sides {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Another end for the grant that a task has, told as the API tells it. A grant that has ended is renewed and not revived. */
+export function grantEndIn(
+  { grant }: Pick<TaskScene, 'grant'>,
+  wanted: number | null | undefined,
+  now: number,
+): Pick<TaskChange, 'grantEnd'> & { readonly changes: Readonly<Record<string, Sides>> } {
+  if (wanted === undefined || (grant !== null && grant.expiresAt === wanted)) return { grantEnd: null, changes: {} };
+  if (grantFault(grant, [], now) !== null || grant === null)
+    throw invalid('grant_expires_at', 'grant_expires_at: the grant of this task has ended. Renew it first.');
+  if (wanted !== null) refusePastEnd('grant_expires_at', wanted, now);
+  const told = (at: number | null) => (at === null ? null : iso(at));
+  return {
+    grantEnd: { at: wanted },
+    changes: { grant_expires_at: { before: told(grant.expiresAt), after: told(wanted) } },
+  };
+}
+
+export interface RenewWish {
+  /** All of what only a run finds out is asked for. */
+  readonly isWhole?: boolean;
+  /** The grant that gives way although it holds, while the task still has it. */
+  readonly of?: string | null;
+}
+
+/** A fresh right where the task has none any more, or one that ends soon; where it has one, somebody was faster. What was given beside stays. */
+export function planRenew(scene: VerbScene, { lastsMs, isWhole, of, ...given }: Renewing): TaskChange {
   const { task, grant } = scene.scene;
-  const fault = grantFault(grant, given.scopesOf(task.action), scene.now);
-  if (fault === null) return { ...noChange, claims: scene.claims };
-  return planGrant(scene, { ...given, scopes: null, expiresAt: null });
+  const needed = given.scopesOf(task.action);
+  const { now } = scene;
+  const lacks = (scopes: readonly string[]) =>
+    needed.filter((scope) => (isWhole ? !coversAll(scopes, scope) : !allows(scopes, scope)));
+  const holds = grantFault(grant, needed, now) === null && lacks(grant?.scopes ?? []).length === 0;
+  if (holds && grant !== null && grant.id !== of && !endsSoon(grant, now)) return { ...noChange, claims: scene.claims };
+  const kept = grant?.scopes ?? [];
+  const scopes = [...lacks(kept), ...kept].slice(0, scopesMax);
+  return planGrant(scene, { ...given, scopes, expiresAt: renewedEnd(grant, { now, lastsMs }) });
 }
 
 /**
@@ -96,13 +153,19 @@ export function scopesFor(
   return [...needed, ...kept].slice(0, scopesMax);
 }
 
-const scopeShape = /^[a-z]+:(?:\*\.)?[^\s*]*\*?$/;
+/** Kinds of scopes; another word is a slip of the pen, and would allow nothing. */
+const scopeShape = /^(?:(?:action|host|secret|script|model|flow|graph|mcp):(?:\*|[^\s*]+\*?)|host:\*\.[^\s*]+)$/;
 
 function checkScopes(scopes: readonly string[], needed: readonly string[]): void {
   if (scopes.length === 0 || scopes.length > scopesMax)
     throw invalid('scopes', `A grant has 1 to ${scopesMax} scopes.`);
-  const misshapen = scopes.some((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
-  if (misshapen) throw invalid('scopes', 'A scope looks like action:message, or action:* for all actions.');
+  const misshapen = scopes.find((scope) => scope.length > scopeLengthMax || !scopeShape.test(scope));
+  if (misshapen !== undefined) {
+    throw invalid(
+      'scopes',
+      `"${misshapen.slice(0, 60)}" is no scope. One looks like action:http, action:*, host:api.example.com, host:*.example.com or secret:NAME.`,
+    );
+  }
   const lacking = lackingScope(scopes, needed);
   if (lacking === null) return;
   throw invalid('scopes', `This task needs ${lacking}; under these scopes each of its runs would be skipped.`);

@@ -25,7 +25,8 @@ import {
 import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
-import { createTask, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
+import { planContext, type ContextWish } from './context.ts';
+import { createTask, grantLastsMs, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import {
@@ -36,6 +37,7 @@ import {
   refuseUndeliverable,
   type GrantChanged,
   type GrantWish,
+  type RenewWish,
 } from './grants.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
@@ -73,7 +75,7 @@ interface TasksDeps extends CreateDeps {
 export type Tasks = ReturnType<typeof createTasks>;
 
 export function createTasks(deps: TasksDeps) {
-  const { store, ids, clock } = deps;
+  const { store, clock } = deps;
   return {
     create: createTask.bind(null, deps),
     get: readTask.bind(null, deps),
@@ -98,13 +100,11 @@ export function createTasks(deps: TasksDeps) {
     undo: undo.bind(null, deps),
     runNow: runNow.bind(null, deps),
     attach: attach.bind(null, deps),
+    context: (target: Target, wish: ContextWish) =>
+      change(deps, { target, verb: ['context', wish] }, (scene) => planContext(scene, wish)),
     listGrants: (query: Omit<GrantQuery, 'now'>) => store.listGrants({ ...query, now: clock.now() }),
     grant: grant.bind(null, deps),
-    /** A fresh right to run, where the task has none any more. */
-    renew: (target: Target) =>
-      change(deps, { target, verb: ['renew'] }, (scene) =>
-        planRenew(scene, { scopesOf: deps.scopesOf, id: ids.next(), actor: target.actor }),
-      ),
+    renew: renew.bind(null, deps),
     revoke: revoke.bind(null, deps),
     /** Calls off what the task runs now. */
     cancel: (target: Target) => change(deps, { target, verb: ['cancel'] }, planCancel),
@@ -271,11 +271,29 @@ async function attach(deps: TasksDeps, target: Target, threadKey: string): Promi
 /** Gives a task a fresh right to run, in the place of the one that it has. */
 async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<GrantChanged> {
   const grantId = deps.ids.next();
+  const lastsMs = wish.expiresAt === undefined ? await grantLastsMs(deps.store, target.taskId) : null;
+  const expiresAt = wish.expiresAt ?? (lastsMs === null ? null : deps.clock.now() + lastsMs);
   const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
-    ...planGrant(scene, { ...wish, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
+    ...planGrant(scene, { ...wish, expiresAt, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
   return { ...changed, grant: await readGrant(deps, changed.told.grantId) };
+}
+
+/** A fresh right to run, where the task has none any more, or one that ends soon. */
+async function renew(
+  deps: TasksDeps,
+  target: Target,
+  { isWhole = false, of = null }: RenewWish = {},
+): Promise<Changed> {
+  const { scopesOf } = deps;
+  const lastsMs = await grantLastsMs(deps.store, target.taskId);
+  const id = deps.ids.next();
+  return change(
+    deps,
+    { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])] },
+    (scene) => planRenew(scene, { scopesOf, lastsMs, isWhole, of, id, actor: target.actor }),
+  );
 }
 
 /** Takes a right to run away for good. */

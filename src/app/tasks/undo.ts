@@ -30,6 +30,7 @@ export const undoable: ReadonlySet<DeedVerb> = new Set([
 /** Changes that are not taken back but followed by another one. */
 const lasting: Readonly<Partial<Record<DeedVerb, string>>> = {
   attach: 'A task that was attached to a chat stays there. While it has no topic, attach it to another chat instead.',
+  context: 'A context cannot be undone, because runs go on from it. Set its fields anew.',
   grant: 'A grant cannot be undone. Revoke it, or give the task another one.',
   revoke: 'A grant that was revoked stays so. Give the task a fresh one.',
 };
@@ -129,7 +130,8 @@ function reversed(undoing: Undoing, entry: AuditRow): TaskChange {
 function setBack(undoing: Undoing, entry: AuditRow): TaskChange {
   const { task } = undoing.scene;
   const { verb, before, stateBefore } = entry;
-  const fields = editableFields.filter((field) => before !== null && field in before);
+  // An old context would bring back what runs have done since.
+  const fields = editableFields.filter((field) => field !== 'context' && before !== null && field in before);
   const back: Partial<Editable> = Object.fromEntries(fields.map((field) => [field, before?.[field]]));
   const given = slotsTold(before);
   if (stateBefore === 'completed' && task.state === 'active')
@@ -221,11 +223,13 @@ function skippedAgain(undoing: Undoing, entry: AuditRow): TaskChange {
   return ahead.length === 0 ? noChange : planSkip(undoing.ids, undoing, { count: ahead.length, from: null });
 }
 
-function patchBack(task: Task, back: Partial<Editable>, { stateBefore, stateAfter }: AuditRow): TaskPatch {
+function patchBack(task: Task, back: Partial<Editable>, { before, stateBefore, stateAfter }: AuditRow): TaskPatch {
   const wasSwitched = stateBefore !== stateAfter && (stateBefore === 'active' || stateBefore === 'paused');
   const { schedule, policies, ...fields } = back;
+  const end = before?.['grant_expires_at'];
   return {
     ...fields,
+    ...(end === undefined ? {} : { grantExpiresAt: typeof end === 'string' ? Date.parse(end) : null }),
     ...(schedule === undefined ? {} : { schedule: inputOf(schedule) }),
     ...(policies === undefined ? {} : { policies: replacing(task.policies, policies) }),
     ...(wasSwitched ? { enabled: stateBefore === 'active' } : {}),

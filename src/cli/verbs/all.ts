@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { completionVerbs } from '../completion.ts';
 import type { Group } from '../session.ts';
 import { actionVerbs } from './acting.ts';
+import { contextVerbs } from './contexts.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
 import { exchangeVerbs } from './exchanging.ts';
@@ -26,6 +27,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'thread', summary: 'the chats that are known, and all tasks of one', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { name: 'context', summary: 'what the runs of a task know', verbs: contextVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },
   { verbs: [...operationVerbs, ...eventVerbs, ...exchangeVerbs] },

@@ -41,6 +41,7 @@ export const definitionFlags = [
     about: 'any policy, such as grace=10m or retry.attempts=5; may be given several times',
     isList: true,
   },
+  { flags: '--grant-expires <when>', about: 'its right to run ends then; never for no end' },
   { flags: '--action-json <json>', about: 'what a run does, if not to say the text' },
   { flags: '--context-json <json>', about: 'what the first run knows' },
 ] as const satisfies readonly Flag[];
@@ -231,6 +232,16 @@ export function readFields({ title, tag, subject, actionJson, contextJson }: Def
   const action = actionJson === undefined ? undefined : actionOf(actionJson);
   const context = contextJson === undefined ? undefined : objectOf('--context-json', contextJson);
   return { title, tags: tag?.slice(), subject, action, context };
+}
+
+/** The end of its right to run: null for none, undefined where none was typed. */
+export async function readGrantEnd(
+  session: Session,
+  { grantExpires }: Pick<DefinitionOptions, 'grantExpires'>,
+  timezone: string,
+) {
+  if (grantExpires === undefined) return undefined;
+  return grantExpires === 'never' ? null : instantOf(session, grantExpires, timezone);
 }
 
 function actionOf(text: string): { [field: string]: unknown; kind: string } {

@@ -2,14 +2,19 @@ import type { AnswerOf } from '../client.ts';
 import { CliFault } from '../faults.ts';
 import { facts, sentence, type Column } from '../layout.ts';
 import { chosenTask, taskNamed, taskNames, wholeId, chosenPerson, threadNamed } from '../naming.ts';
-import { verb, type Session } from '../session.ts';
+import { given } from '../options.ts';
+import { verb, type Flag, type Session, type Told } from '../session.ts';
 import { counted, hostZone, timesIn } from '../times.ts';
 import { named } from '../views/task.ts';
+import { readGrantEnd } from './definition.ts';
 import { listTold, pageFlags, pageOf } from './looking.ts';
-import { instantOf } from './moments.ts';
 
 type Grant = AnswerOf<'listGrants'>['grants'][number];
 type State = 'active' | 'revoked' | 'expired';
+
+const givenFlags = [
+  { flags: '--expires <when>', about: 'from then on its slots are skipped; never for no end' },
+] as const satisfies readonly Flag[];
 
 export const grantVerbs = [
   verb({
@@ -20,11 +25,16 @@ export const grantVerbs = [
     flags: [
       { flags: '--task <task>', about: 'of one task' },
       { flags: '--owner <person>', about: 'of one owner: a name, a number, or a key such as system:api' },
+      { flags: '--account <thread>', about: 'those that spend the budget of this chat' },
       { flags: '--state <state>', about: 'how they stand', choices: ['active', 'revoked', 'expired'] },
       ...pageFlags,
     ],
-    does: async (session, _args, { task, owner, state, ...page }) => {
-      const chosen = { task_id: await chosenTask(session, task), thread_key: session.namedThread };
+    does: async (session, _args, { task, owner, account, state, ...page }) => {
+      const chosen = {
+        budget_account: account === undefined ? undefined : await threadNamed(session.client, account),
+        task_id: await chosenTask(session, task),
+        thread_key: session.namedThread,
+      };
       const query = { ...chosen, owner: await chosenPerson(session.client, owner), state, ...pageOf(page) };
       const answer = await session.client.call('listGrants', { query });
       const times = timesIn(hostZone(), session.clock.now());
@@ -47,16 +57,28 @@ export const grantVerbs = [
     about: 'A task that waited for its owner resumes. If the owner is gone, the person who approved the chat owns it.',
     examples: ['cronogram grant renew 3 --expires "2027-12-31 00:00"'],
     flags: [
-      { flags: '--expires <when>', about: 'from then on its slots are skipped' },
-      { flags: '--scope <scope>', about: 'such as action:message; may be given several times', isList: true },
+      ...givenFlags,
+      {
+        flags: '--scope <scope>',
+        about: 'these alone, such as action:message; may be given several times',
+        isList: true,
+      },
     ],
-    does: async (session, [name = ''], { expires, scope }) => {
-      const { task_id, schedule } = await taskNamed(session, name);
-      const expiresAt = expires === undefined ? undefined : await instantOf(session, expires, schedule.timezone);
-      const body = { task_id, expires_at: expiresAt, scopes: scope?.slice() };
-      const answer = await session.client.call('createGrant', { body });
-      return { json: answer, text: await grantText(session, answer.grant) };
-    },
+    does: (session, [name = ''], { scope, ...options }) => give(session, name, options, async () => scope?.slice()),
+  }),
+  verb({
+    usage: 'give <task> <scope...>',
+    summary: 'let a task do more: a fresh grant with what it has and these scopes',
+    about:
+      'A scope is exact, ends in * or names all hosts below a domain: host:api.example.com, host:*.example.com, secret:NAME, secret:CUSTOMER_*.',
+    examples: ['cronogram grant give 3 "secret:CUSTOMER_*"', 'cronogram grant give 3 "host:*.example.com"'],
+    flags: givenFlags,
+    does: (session, [name = '', ...more], options) =>
+      give(session, name, options, async (task) => {
+        const query = { task_id: task.task_id };
+        const [before] = (await session.client.call('listGrants', { query })).grants;
+        return [...new Set([...(before?.scopes ?? []), ...more.flatMap((one) => one.split(/\s+/))])];
+      }),
   }),
   verb({
     usage: 'revoke <task_or_grant>',
@@ -71,6 +93,23 @@ export const grantVerbs = [
     },
   }),
 ];
+
+interface Ending {
+  readonly expires?: string;
+}
+
+async function give(
+  session: Session,
+  name: string,
+  { expires }: Ending,
+  scopesOf: (task: Awaited<ReturnType<typeof taskNamed>>) => Promise<string[] | undefined>,
+): Promise<Told> {
+  const task = await taskNamed(session, name);
+  const ends = await readGrantEnd(session, given({ grantExpires: expires }), task.schedule.timezone);
+  const body = { task_id: task.task_id, scopes: await scopesOf(task), ...given({ expires_at: ends }) };
+  const answer = await session.client.call('createGrant', { body });
+  return { json: answer, text: await grantText(session, answer.grant) };
+}
 
 /** The right under which a task runs now. */
 async function grantOf(session: Session, name: string): Promise<string> {

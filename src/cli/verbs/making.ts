@@ -16,6 +16,7 @@ import {
   lineWith,
   wayFlags,
   readFields,
+  readGrantEnd,
   readPolicies,
   readSchedule,
   readText,
@@ -124,6 +125,7 @@ async function create(
     action,
     instructions,
     schedule: read.schedule,
+    ...given({ grant_expires_at: await readGrantEnd(session, options, timezone) }),
     // A new task has the defaults already.
     ...(Object.keys(policies).length === 0 ? {} : { policies: given(policies) }),
   };
@@ -249,6 +251,7 @@ async function update(session: Session, name: string, options: UpdateOptions): P
     ...(text === null ? {} : { instructions: text }),
     ...(read === null ? {} : { schedule: read.schedule }),
     ...(Object.keys(policies).length === 0 ? {} : { policies }),
+    ...given({ grant_expires_at: await readGrantEnd(session, options, zone) }),
     ...switchesOf(options),
   };
   const answer = await session.client.call('updateTask', { params: { task_id: before.task_id }, body });

@@ -170,7 +170,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look, database_bytes: bytes } = answer;
+  const { last_stale_look_at: look, database_bytes: bytes, tokens } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -193,6 +193,9 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ...(bytes === null ? [] : [['database', `${(bytes / 1_048_576).toFixed(1)} MiB`] as const]),
+    ...(tokens === null || tokens.live + tokens.expired === 0
+      ? []
+      : [['tokens', `${tokens.live}${tokens.expired === 0 ? '' : `, and ${tokens.expired} expired`}`] as const]),
     ['history', `kept ${counted(retention.days, 'day')}`],
     [
       'audit',

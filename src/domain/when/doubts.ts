@@ -80,7 +80,7 @@ export function askDayAlone(runs: readonly Run[], { begin }: Line): void {
   const [day = 0] = piece.days.days;
   const said = nth(day);
   throw new Question(
-    (say) => say.isTheTime(said),
+    (say) => say.isTheDay(said),
     [
       {
         text: (say) => say.offers.onThe(said),

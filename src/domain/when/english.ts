@@ -84,6 +84,7 @@ export const englishReader = {
   dayOfMonth: (month: number): string => `Which day of ${MONTH_NAMES[month] ?? ''}?`,
   timeOrText: (said: string): string => `Is the ${said} a time, or a part of the text?`,
   isTime: (said: string): string => `Is ${said} a time?`,
+  isTheDay: (nth: string): string => `Is the ${nth} the day?`,
   isTheTime: (said: string): string => `Is ${said} the time?`,
   belongs: (said: string): string => `Does “${said}” belong to the time, or to the text?`,
   cannotBelong: (said: string): string =>

@@ -13,7 +13,7 @@ import { instantOf, threadOf } from './wire.ts';
 /** Handlers for status, usage, housekeeping on demand, and for who is let in. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } =
+    const { version, at, startedAt, ready, facts, audit, alarms, tokens, lastTickAt, lastStaleLookAt, worker } =
       await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
@@ -29,6 +29,7 @@ export const operationHandlers = {
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
       alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
+      tokens,
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
       ...wire({ lastTickAt, lastStaleLookAt }),
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },

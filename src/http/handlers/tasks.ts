@@ -1,10 +1,11 @@
 import type { PartsOf } from '../../api/operations.ts';
 import type { Page } from '../../app/ports/runs.ts';
+import type { Changed } from '../../app/ports/tasks.ts';
 import type { TaskInput, TaskInWords } from '../../app/tasks/definition.ts';
 import type { GrantChanged } from '../../app/tasks/grants.ts';
 import type { PreviewRequest } from '../../app/tasks/preview.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
-import type { Task } from '../../domain/task.ts';
+import { jsonBytes, type Task } from '../../domain/task.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
@@ -52,8 +53,9 @@ export const taskHandlers = {
     versions: (await tasks.versions(params.task_id)).map(wireVersion),
   }),
   updateTask: async (asked, rooms) => {
-    const { schedule, ...rest } = asked.body;
-    const patch = schedule === undefined ? rest : { ...rest, schedule: present(schedule) };
+    const { schedule, grant_expires_at: end, ...rest } = asked.body;
+    const fields = { ...rest, ...grantEnd(end) };
+    const patch = schedule === undefined ? fields : { ...fields, schedule: present(schedule) };
     const edited = await rooms.tasks.edit(targetOf(asked, rooms), patch);
     const { task, changes, entryId } = edited;
     const ofTopic = 'title' in changes ? await rooms.tasks.renameWarnings(task.id) : [];
@@ -71,18 +73,37 @@ export const taskHandlers = {
       ...(asked === null ? {} : wireAsked(asked, schedule)),
     };
   },
+  getContext: async ({ params }, { tasks }) => contextOf(await tasks.get(params.task_id)),
+  changeContext: async (asked, rooms) => {
+    const wish = { is: 'merged', fields: asked.body.context } as const;
+    return contextChanged(await rooms.tasks.context(targetOf(asked, rooms), wish));
+  },
+  resetContext: async (asked, rooms) =>
+    contextChanged(await rooms.tasks.context(targetOf(asked, rooms), { is: 'reset' })),
   listGrants: async ({ query }, { tasks }) => {
     const { owner: ownerId = null, task_id: taskId = null, state = null, limit, cursor = null } = query;
-    const page = await tasks.listGrants({ thread: threadOf(query.thread_key), ownerId, taskId, state, limit, cursor });
+    const [thread, account] = [threadOf(query.thread_key), threadOf(query.budget_account)];
+    const page = await tasks.listGrants({ thread, ownerId, taskId, account, state, limit, cursor });
     return { grants: page.items.map(wireGrant), next_cursor: page.next };
   },
   createGrant: async ({ body, idempotencyKey, traceId }, { tasks, actor }) => {
-    const wish = { scopes: body.scopes ?? null, expiresAt: instantOf(body.expires_at) };
+    const wish = {
+      scopes: body.scopes ?? null,
+      expiresAt: body.expires_at === undefined ? undefined : instantOf(body.expires_at ?? undefined),
+    };
     return grantChanged(await tasks.grant({ taskId: body.task_id, actor, idempotencyKey, traceId }, wish));
   },
   revokeGrant: async (asked, rooms) =>
     grantChanged(await rooms.tasks.revoke(asked.params.grant_id, byOf(asked, rooms))),
 } satisfies Partial<Handlers>;
+
+function contextOf({ context }: Task) {
+  return { context: { ...context }, bytes: jsonBytes(context) };
+}
+
+function contextChanged({ task, entryId }: Changed) {
+  return { ...contextOf(task), entry_id: entryId };
+}
 
 async function taskPage({ items, next }: Page<Task>, rooms: Pick<HttpRooms, 'clock' | 'truth'>) {
   const snoozes = await rooms.truth.snoozesOf(items.map(({ id }) => id));
@@ -103,9 +124,15 @@ function listed(thread: Thread | null, query: PartsOf<'listThreadTasks'>['read']
 
 /** The input of a new task: its schema says that it is given in fields or in words. */
 function inputOf(body: PartsOf<'createTask'>['read']['body']): TaskInput | TaskInWords {
-  const { schedule, when = '', timezone = '', language, instructions, ...fields } = body;
+  const { schedule, when = '', timezone = '', language, instructions, grant_expires_at: end, ...rest } = body;
+  const fields = { ...rest, ...grantEnd(end) };
   if (schedule === undefined) return { ...fields, when, timezone, language, instructions };
   return { ...fields, schedule: present(schedule), instructions: instructions ?? '' };
+}
+
+/** Null is an end that is not there, and absent what the chat has chosen. */
+function grantEnd(end: string | null | undefined) {
+  return end === undefined ? {} : { grantExpiresAt: end === null ? null : instantOf(end) };
 }
 
 /** The use cases know no null: a field that is null was not sent. */

@@ -198,8 +198,9 @@ export function wireVersion({ definition, ...version }: TaskVersion) {
   };
 }
 
-export function wireGrant({ id, ownerId, thread, ...grant }: GrantView) {
-  return { ...wire(grant), grant_id: id, owner_user_key: ownerId, thread_key: threadKeyOf(thread) };
+export function wireGrant({ id, ownerId, thread, account, ...grant }: GrantView) {
+  const places = { thread_key: threadKeyOf(thread), budget_account: threadKeyOf(account) };
+  return { ...wire(grant), grant_id: id, owner_user_key: ownerId, ...places };
 }
 
 /* ---- requests in the words of the use cases, which say null where nothing was named ---- */

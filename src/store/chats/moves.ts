@@ -69,6 +69,7 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
   yield* mergeLanes(old.id, young.id);
   for (const table of followers) yield* update(table, { chatId: old.id }, ofYoung);
+  yield* update('grants', { accountId: old.id }, sql`account_id = ${young.id}`);
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);
   yield* mergeBlobs(old.id, young.id);

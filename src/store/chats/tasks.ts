@@ -121,11 +121,20 @@ const filters: Readonly<Record<ChatTasksQuery['filter'], Sql>> = {
   completed: sql`(t.state = 'completed' and not ${snoozed})`,
 };
 
-function* chatTasks({ chatId, filter, ownerId, text, offset, limit }: ChatTasksQuery): Script<ChatTasks> {
+function* chatTasks({
+  chatId,
+  filter,
+  ownerId,
+  text,
+  subject = null,
+  offset,
+  limit,
+}: ChatTasksQuery): Script<ChatTasks> {
   const where = allOf(
     sql`t.chat_id = ${chatId}`,
     filters[filter],
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
+    subject === null ? undefined : sql`lower(t.subject) = lower(${subject})`,
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   );
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);

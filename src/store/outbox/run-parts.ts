@@ -7,12 +7,15 @@ import { all, insertAll, one, select, updateAll, updateReturning } from '../engi
 import { tellEvents } from '../records/journal.ts';
 import type { Spent } from '../runs/thread-runs.ts';
 import { approvalLane, messageLane, taskLane } from './lanes.ts';
+import { isNews } from './new-parts.ts';
 import { redrawAfterRuns, redrawSoon, standAsWord } from './standing.ts';
 
 /** Fields of a run's end that words about it need, whether it came after an attempt or instead of one. */
 export type Ending = Pick<RunEnd, 'status' | 'error' | 'finishedAt' | 'notices'> & {
   readonly run: Pick<RunEnd['run'], 'id' | 'taskId' | 'chatId'>;
 };
+
+type ContextEnd = Ending & Pick<RunEnd, 'context'> & { readonly run: Pick<RunEnd['run'], 'contextVersion'> };
 
 interface RunPart {
   readonly end: Ending;
@@ -178,15 +181,21 @@ function completionOf({ id, boundedRuns: runs }: Spent, ends: readonly Ending[])
   return [{ end, part: { ...completed, content: { view: 'completed', runs } } }];
 }
 
-/** Of a context that is too large nothing is brought; of the others the one that its run keeps is told. */
-export function contextWords(
-  ends: readonly (Ending & Pick<RunEnd, 'context'>)[],
-  kept: ReadonlySet<string>,
-): readonly RunPart[] {
-  return ends.flatMap((end) => {
+/**
+ * Of a context that is too large nothing is brought; of the others the one that its run keeps is told. Each is told once for what a person
+ * has made of the context, however many runs follow.
+ */
+export function* contextWords(ends: readonly ContextEnd[], kept: ReadonlySet<string>): Script<readonly RunPart[]> {
+  const news: RunPart[] = [];
+  for (const end of ends) {
+    const { taskId, chatId, id, contextVersion } = end.run;
     const part = end.notices.context;
-    return part !== undefined && (end.context === null || kept.has(end.run.id)) ? [{ end, part }] : [];
-  });
+    if (part === undefined || taskId === null || chatId === null || (end.context !== null && !kept.has(id))) continue;
+    const reason = end.context === null ? 'size' : 'changed';
+    const word = { word: 'context_left', reason, taskId, about: String(contextVersion ?? 0) } as const;
+    if (yield* isNews(chatId, word, end.finishedAt)) news.push({ end, part });
+  }
+  return news;
 }
 
 function* writeIncidents(tasks: readonly Standing[], now: number): Script<void> {

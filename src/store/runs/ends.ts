@@ -60,10 +60,10 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* askApproval(finals);
   yield* tellNotices(finals, { autoPaused, spent });
   yield* tellMayNotRun(
-    finals.filter(isLeftOut).map(({ run: { taskId }, leftOut }) => ({ taskId, reason: leftOut })),
+    finals.filter(isLeftOut).map(({ run: { taskId }, leftOut, error }) => ({ taskId, reason: leftOut, error })),
     finals[0]?.finishedAt ?? 0,
   );
-  yield* insertRunParts(contextWords(finals, kept));
+  yield* insertRunParts(yield* contextWords(finals, kept));
   yield* bookUsage(won);
   yield* addRefs(finals.flatMap(filesOf));
   yield* writeWatches(finals);

@@ -103,6 +103,8 @@ export function grantsTable(
       chatId: text('chat_id')
         .notNull()
         .references(() => chats.id),
+      /** Whose budget its runs spend: the chat's, unless another one is named. */
+      accountId: text('account_id'),
       scopes: text('scopes').notNull(),
       expiresAt: int('expires_at'),
       revokedAt: int('revoked_at'),
@@ -111,7 +113,12 @@ export function grantsTable(
       createdBy: text('created_by').$type<Actor>().notNull(),
     },
     // A constraint and not an index, because Postgres makes indexes after the foreign key of the tasks that points here.
-    (t) => [d.unique('grants_owner').on(t.id, t.ownerId)],
+    (t) => [
+      d.unique('grants_owner').on(t.id, t.ownerId),
+      d.index('grants_of_owner').on(t.ownerId, t.id),
+      d.index('grants_of_account').on(t.accountId, t.id),
+      d.index('grants_ending').on(t.expiresAt).where(sql.raw('expires_at is not null and revoked_at is null')),
+    ],
   );
 }
 

@@ -27,7 +27,7 @@ import { cancelLive } from '../runs/thread-runs.ts';
 import { moveTask, noTopic } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
-import { changeGrant, followState, checkQuota, lockOwner } from './grants.ts';
+import { changeGrant, endGrantAt, followState, checkQuota, lockOwner } from './grants.ts';
 import { claimOnce, settleOnce } from './once.ts';
 import { sceneOf, taskById } from './scene.ts';
 
@@ -78,6 +78,7 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
       sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`,
     );
   }
+  if (change.grantEnd !== null) yield* endGrantAt(scene.task, change.grantEnd.at, at);
   yield* followState(request, scene.task, change.set.state);
   const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
   if (change.move !== null) yield* moveTask(request, scene.task, change.move);

@@ -1,3 +1,4 @@
+import type { Batch, Counts } from '../../app/ports/pipeline.ts';
 import type { Page } from '../../app/ports/runs.ts';
 import type {
   ChangeRequest,
@@ -10,6 +11,7 @@ import type {
 } from '../../app/ports/tasks.ts';
 import { isPerson, type Actor } from '../../domain/access.ts';
 import { AppError, missing } from '../../domain/errors.ts';
+import { grantNoticeMs } from '../../domain/grant.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
@@ -28,23 +30,27 @@ import { readTexts } from './codec.ts';
  * back what it took for that reason alone: `left` while its owner is out of the chat, `afterDeletion` while its task is
  * deleted. A task that is replaced under a fresh grant leaves the old one behind, revoked.
  */
-export const grantStore = { listGrants, readGrant };
+export const grantStore = { listGrants, readGrant, tellGrantsEnding };
 
 export const left = 'system:left';
 export const afterDeletion = 'system:deleted';
 
 const g = columnsOf('grants', 'g');
 const c = columnsOf('chats', 'c');
+const a = columnsOf('chats', 'a');
 
 const viewedFields = {
   ...pick(g, 'id', 'ownerId'),
   thread: { provider: c.provider, address: c.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   scopes: mapped(g.scopes, scopesIn),
+  account: { provider: a.provider, address: a.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   ...pick(g, 'expiresAt', 'revokedAt', 'revokedBy', 'createdAt', 'createdBy'),
 };
 
 const selectGrants = select(viewedFields);
-const source = raw('grants g join chats c on c.id = g.chat_id');
+const source = raw(
+  'grants g join chats c on c.id = g.chat_id join chats a on a.id = coalesce(g.account_id, g.chat_id)',
+);
 
 function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
   const where = allOf(...conditionsOf(query), yield* seen(g.chatId.sql));
@@ -56,12 +62,21 @@ function* listGrants(query: GrantQuery): Script<Page<GrantView>> {
   return { items: yield* withTasks(rows), next: next === null ? null : writeCursor('grant', next) };
 }
 
-function conditionsOf({ thread, ownerId, taskId, state, now, cursor }: GrantQuery): readonly (Sql | undefined)[] {
+function conditionsOf({
+  thread,
+  ownerId,
+  taskId,
+  account = null,
+  state,
+  now,
+  cursor,
+}: GrantQuery): readonly (Sql | undefined)[] {
   return [
     cursor === null ? undefined : sql`g.id < ${positionOf('grant', cursor)}`,
     thread === null ? undefined : inThread(thread),
     ownerId === null ? undefined : sql`g.owner_id = ${ownerId}`,
     taskId === null ? undefined : sql`g.id = (select t.grant_id from tasks t where t.id = ${taskId})`,
+    account === null ? undefined : sql`g.account_id in ${chatOfThread(account)}`,
     state === null ? undefined : inState(state, now),
   ];
 }
@@ -114,10 +129,20 @@ export function* changeGrant(by: By, task: Task, change: GrantChange): Script<bo
   const ownerId = yield* ownerFor(chatId, change);
   yield* lockUser(ownerId, by.at);
   const made = { createdAt: by.at, createdBy: by.actor };
-  yield* insert('grants', { id, ownerId, chatId, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  const account = { chatId, accountId: chatId };
+  yield* insert('grants', { id, ownerId, ...account, scopes: JSON.stringify(scopes), expiresAt, ...made });
   yield* replaceGrant(by, task, { grantId: id, ownerId });
   yield* redrawWords(chatId, by.at);
   return true;
+}
+
+export function* endGrantAt(
+  { id, chatId }: Pick<Task, 'id' | 'chatId'>,
+  expiresAt: number | null,
+  now: number,
+): Script<void> {
+  yield* update('grants', { expiresAt }, grantOf(id));
+  yield* redrawWords(chatId, now);
 }
 
 /** The right of an owner who is out of the chat goes to whoever approved it; for a person who is out nothing is there. */
@@ -215,9 +240,34 @@ export function* loseIfOut(grantId: string, at: number): Script<boolean> {
   );
 }
 
+const endingFields = { taskId: columnsOf('tasks', 't').id, ...pick(g, 'chatId', 'expiresAt') };
+
+/** Each end is told once, in the chat of its task; what was said before about another end of the same task says nothing of this one. */
+function* tellGrantsEnding({ now, limit }: Batch): Script<Counts> {
+  const found = yield* all(
+    select(endingFields)`from grants g join tasks t on t.grant_id = g.id join chats c on c.id = g.chat_id
+      where g.expires_at > ${now} and g.expires_at <= ${now + grantNoticeMs} and g.revoked_at is null
+        and (g.expires_at - ${now}) * 2 <= g.expires_at - g.created_at
+        and t.state in ('active', 'paused') and c.provider = 'telegram'
+        and not exists (select 1 from told w where w.chat_id = g.chat_id and w.word = 'grant_ends' and w.reason = ''
+          and w.task_id = t.id and w.about = cast(g.expires_at as text))
+      order by g.expires_at, t.id ${limited(limit)}`,
+  );
+  for (const { taskId, chatId, expiresAt } of found) {
+    if (expiresAt === null) continue;
+    yield* isNews(chatId, { word: 'grant_ends', taskId, about: String(expiresAt) }, now);
+    const content: View = { view: 'grantEnds', expiresAt };
+    const part = { id: idAt(now, `ends:${taskId}`), taskId, chatId, thread: { topic: null } };
+    yield* insertPart({ ...part, kind: 'notice', content }, now);
+  }
+  return { taken: found.length, more: found.length === limit };
+}
+
 export interface Skip {
   readonly taskId: string | null;
   readonly reason: Reason | null;
+  /** Told beside the reason, where a run has found it out. */
+  readonly error?: string | null;
 }
 
 const lossFields = { chatId: columnsOf('tasks', 't').chatId, ...pick(g, 'id', 'revokedAt') };
@@ -237,7 +287,8 @@ export function* tellMayNotRun(skips: readonly Skip[], now: number): Script<void
     const { chatId, id: grantId, revokedAt } = loss;
     const word = { word: 'may_not_run', reason, taskId, about: String(revokedAt ?? grantId) } as const;
     if (!(yield* isNews(chatId, word, now))) continue;
-    const content: View = { view: 'mayNotRun', reason };
+    const error = skips.findLast((skip) => skip.taskId === taskId)?.error ?? null;
+    const content: View = { view: 'mayNotRun', reason, grantId, ...(error === null ? {} : { error }) };
     const part = { id: idAt(now, `grant:${taskId}`), taskId, chatId, thread: { topic: null } };
     yield* insertPart({ ...part, kind: 'notice', content }, now);
   }

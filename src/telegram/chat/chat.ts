@@ -11,11 +11,12 @@ import { placeButtons } from './place/buttons.ts';
 import { resultsButtons } from './results/buttons.ts';
 import { settingsButtons } from './settings/settings.ts';
 import { taskButtons, unknownButton } from './task/buttons.ts';
+import { grantButtons } from './trust/grants.ts';
 
 /** Every verb of every button that was ever sent: none is taken away, or used for something else. */
 export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
-  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons].flatMap((story) =>
-    Object.entries(story),
+  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons, grantButtons].flatMap(
+    (story) => Object.entries(story),
   ),
 );
 

@@ -35,6 +35,8 @@ import {
 } from './task/doing.ts';
 import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } from './task/looking.ts';
 import { texts, type Texts } from './texts.ts';
+import { contextCommand } from './trust/contexts.ts';
+import { grantsCommand } from './trust/grants.ts';
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
 function command(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
@@ -69,6 +71,8 @@ export const commands: readonly Command[] = [
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
+  command('context', contextCommand, 'admins'),
+  reading('grants', grantsCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),
   command('start', startCommand, 'nobody'),

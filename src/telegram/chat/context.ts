@@ -6,7 +6,7 @@ import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, Draft, DraftChange, OnlyFor, StandsFor } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
 import type { AckStore, QuestionStore } from '../../app/ports/questions.ts';
-import type { Quota, TaskStore } from '../../app/ports/tasks.ts';
+import type { GrantStore, Quota, TaskStore } from '../../app/ports/tasks.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { TruthStore } from '../../app/ports/why.ts';
 import type { Bulk } from '../../app/tasks/bulk.ts';
@@ -197,6 +197,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
     ChatFacts &
     UsageStore &
     Pick<TaskStore, 'readTask' | 'listTaskRuns' | 'readRun'> &
+    Pick<GrantStore, 'readGrant'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck' | 'openResults'> &
     Pick<QuestionStore, 'lastAnswer'> &

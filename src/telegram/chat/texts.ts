@@ -14,10 +14,13 @@ import * as place from './place/english.ts';
 import * as results from './results/english.ts';
 import * as settings from './settings/english.ts';
 import * as task from './task/english.ts';
+import * as trust from './trust/english.ts';
 
 /** Texts by subject. */
 const englishTexts = {
   task: task.taskTexts,
+  grants: trust.grantTexts,
+  context: trust.contextTexts,
   status: task.statusWords,
   button: task.buttonTexts,
   list: task.listTexts,

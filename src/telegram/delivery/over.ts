@@ -7,7 +7,6 @@ import type { Actor } from '../../domain/access.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { grantFault } from '../../domain/grant.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
-import type { Obstacle } from '../../domain/occurrence.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import { aboutMoment, type Setting } from '../chat/kit/clock.ts';
@@ -95,22 +94,41 @@ async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string |
     case 'notRenamed':
       return (await store.topicNaming(task.id)) === null ? over.renamed : null;
     case 'mayNotRun':
-      return mayRunLine(deps, about, view.reason);
+      return mayRunLine(deps, about, view);
+    case 'grantEnds':
+      return grantEndLine(deps, about, view.expiresAt);
     default:
       return null;
   }
 }
 
+async function grantEndLine(
+  { store }: OverDeps,
+  { task, setting: { now } }: Standing<Task>,
+  expiresAt: number,
+): Promise<string | null> {
+  const { over } = texts.notice;
+  if (task.state === 'deleted') return over.deleted;
+  const grant = await store.readGrant(task.grantId);
+  if (grant === null || grant.revokedAt !== null) return over.grantTaken;
+  if (grant.expiresAt !== expiresAt) return over.goesOnRight;
+  return expiresAt <= now ? over.grantEnded : null;
+}
+
 async function mayRunLine(
   { store, kinds }: OverDeps,
   { task, setting }: Standing<Task>,
-  reason: Obstacle,
+  { reason, grantId }: Extract<View, { view: 'mayNotRun' }>,
 ): Promise<string | null> {
   const { over } = texts.notice;
   if (task.state === 'deleted') return over.deleted;
   if (task.state === 'completed') return over.notAsked;
   const grant = reason === 'gone_kind' ? null : await store.readGrant(task.grantId);
-  return grantFault(grant, kinds.scopesOf(task.action), setting.now) === null ? over.mayRun : null;
+  const needed = kinds.scopesOf(task.action);
+  if (grantFault(grant, needed, setting.now) !== null) return null;
+  // Of what only a run can find out nothing is known before the next one, unless the grant is another one.
+  const isOpen = reason === 'grant_scope' && grantId === task.grantId && needed.some((scope) => scope.endsWith('*'));
+  return isOpen ? null : over.mayRun;
 }
 
 async function named({ store }: OverDeps, by: Actor): Promise<string> {

@@ -259,7 +259,7 @@ export function askedTests(open: OpenWorld): void {
     await world.query(`update grants set revoked_at = ?i, revoked_by = 'system'`, nine - minute);
     await skipped(nine);
     await skipped(nine + hour);
-    expect(await words(world)).toEqual([{ view: 'mayNotRun', reason: 'grant_revoked' }]);
+    expect(await words(world)).toMatchObject([{ view: 'mayNotRun', reason: 'grant_revoked' }]);
     expect(await world.query(`select goes_to, to_topic, task_id from deliveries`)).toEqual([
       { goes_to: 'thread', to_topic: null, task_id: task.id },
     ]);

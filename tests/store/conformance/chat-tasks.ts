@@ -26,6 +26,13 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await world.store.taskByNumber(task.chatId, 2)).toBeNull();
   });
 
+  test('the tasks about a subject are listed, whatever its case', async () => {
+    const { world, task } = await withTask(open, { subject: 'Anna' });
+    await aTask(world, { subject: 'Ben' });
+    expect(await list(world, { chatId: task.chatId, subject: 'anna' })).toEqual([[1], 1]);
+    expect(await list(world, { chatId: task.chatId, subject: 'Ann' })).toEqual([[], 0]);
+  });
+
   test('a task is found by its own topic, also when it was deleted', async () => {
     const { world, task } = await withReadyTask(open);
     expect(await world.store.taskByTopic(task.chatId, 77)).toMatchObject({ id: task.id });

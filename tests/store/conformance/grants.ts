@@ -33,6 +33,7 @@ async function grantOf(world: World, taskId: string) {
 /** The right to run, as it is listed, given, revoked, and follows its task. */
 export function grantTests(open: OpenWorld): void {
   listTests(open);
+  endTests(open);
   giveTests(open);
   giveByTests(open);
   followTests(open);
@@ -67,6 +68,41 @@ function listTests(open: OpenWorld): void {
     expect([first.items.length, second.items.length, second.next]).toEqual([2, 1, null]);
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(3);
     await expect(listed(world, { cursor: 'dGFzazox' })).rejects.toMatchObject({ code: 'invalid_cursor' });
+  });
+}
+
+function endTests(open: OpenWorld): void {
+  const days = 24 * hour;
+
+  test('a right that ends within three days is told of once, in the order of the ends', async () => {
+    const { world, task: soon } = await withTask(open, { home: threadOf('-100') });
+    const later = await aTask(world, { home: threadOf('-100') });
+    const far = await aTask(world, { home: threadOf('-100') });
+    const gone = await aTask(world, { home: threadOf('-100') });
+    const ends = async (taskId: string, at: number) => {
+      const { id } = await grantOf(world, taskId);
+      await world.query(`update grants set created_at = ${nine - 30 * days}, expires_at = ${at} where id = ?t`, id);
+    };
+    await ends(later.id, nine + 3 * days);
+    await ends(soon.id, nine + 1);
+    await ends(far.id, nine + 3 * days + 1);
+    await ends(gone.id, nine);
+    const look = (limit: number) => world.store.tellGrantsEnding({ now: nine, limit });
+    expect([await look(1), await look(5), await look(5)]).toEqual([
+      { taken: 1, more: true },
+      { taken: 2 - 1, more: false },
+      { taken: 0, more: false },
+    ]);
+    const told = await world.query(`select task_id from deliveries where kind = 'notice' order by id`);
+    expect(told.map(({ task_id }) => task_id).toSorted()).toEqual([soon.id, later.id].toSorted());
+  });
+
+  test('grants are listed by the chat whose budget they spend, which is their own', async () => {
+    const { world, task } = await withTask(open, { home: threadOf('-100') });
+    const { id, account } = await grantOf(world, task.id);
+    expect(account).toEqual(threadOf('-100'));
+    expect(await ids(world, { account: threadOf('-100') })).toEqual([id]);
+    expect(await ids(world, { account: threadOf('-404') })).toEqual([]);
   });
 }
 

@@ -106,9 +106,14 @@ export const editTexts = {
   nothing: (name: Rich): Rich => say`Nothing to change: ${name} is already like that.`,
   diff: (field: string, before: string, after: string): Rich =>
     lines(say`${field}:`, say`  before: ${italic(oneLine(before, 200))}`, say`  now: ${oneLine(after, 200)}`),
-  fields: { title: 'Title', instructions: 'Text', schedule: 'Time', action: 'Kind' } as Readonly<
-    Record<string, string>
-  >,
+  fields: {
+    title: 'Title',
+    instructions: 'Text',
+    schedule: 'Time',
+    action: 'Kind',
+    grant_expires_at: 'May run until',
+    subject: 'Subject',
+  } as Readonly<Record<string, string>>,
   /** `number` is null where it is not known which task was meant. */
   exhausted: (number: number | null): string =>
     number === null
@@ -185,6 +190,7 @@ export const fieldTexts = {
     return and([...last, ...young]);
   },
   attempts: (count: number): string => plural(count, { one: '{n} attempt', other: '{n} attempts' }),
+  noValue: 'none',
   noTags: 'none',
   noMedia: 'none',
   media: (kinds: readonly MediaKind[]): string => filesWords(kinds).replace(/^an? /, ''),

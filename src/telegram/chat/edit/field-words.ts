@@ -73,6 +73,8 @@ const fields: readonly Field[] = [
   policy('start_at', ['start', 'starts', 'starting', 'beginning'], 'start 2027-01-31'),
   policy('max_runs', ['max runs', 'runs'], 'max runs 10'),
   policy('refresh_after', ['refresh', 'refresh after'], 'refresh 6 hours'),
+  { names: ['grant until', 'grant'], example: 'grant until 1 march', read: readGrantEnd },
+  { names: ['subject'], example: 'subject Anna', read: (value) => ({ subject: none.test(value) ? null : value }) },
   { names: ['tags', 'tag'], example: 'tags home, garden', read: readTags },
   policy('grace', ['grace'], 'grace 10 minutes'),
   { names: ['media'], example: 'media remove', read: readMedia },
@@ -234,6 +236,17 @@ function boundIn(name: PolicyName, value: string, { task, now }: FieldReading): 
   if (isStart && /^(?:now|at once)$/i.test(value)) return null;
   const at = momentIn(value, { timezone: task.schedule.timezone, now }, isStart ? '0:00' : '23:59');
   return at === null ? undefined : iso(at);
+}
+
+/** A day alone is meant with all of it. */
+function readGrantEnd(value: string, { task, now }: FieldReading): TaskPatch | null {
+  if (/^(?:never|forever|no end|off|none)$/i.test(value)) return { grantExpiresAt: null };
+  const at = momentIn(
+    value.replace(/^(?:until|for)\s+/i, (word) => (/^for/i.test(word) ? 'in ' : '')),
+    { timezone: task.schedule.timezone, now },
+    '23:59',
+  );
+  return at === null ? null : { grantExpiresAt: at };
 }
 
 function readTags(value: string): TaskPatch | null {

@@ -15,6 +15,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/tasks failing', 'those that failed; also active, paused, completed'],
     ['/tasks mine', 'those you made'],
     ['/tasks plants', 'those with this word'],
+    ['/tasks for Anna', 'those about Anna; /edit #3 subject Anna says so'],
   ],
   task: [
     ['/task #3', 'shows it, with a button for everything'],
@@ -35,6 +36,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/pause #3 until friday at 9:00', 'resumes by itself then'],
     ['/pause all for 2 hours', 'all tasks that you can change'],
     ['/pause', 'in the topic of a task: that one'],
+    ['/pause for Anna', 'all that are about Anna; also /resume for Anna'],
   ],
   resume: [
     ['/resume #3', 'resumes it; what it missed is not sent'],
@@ -68,6 +70,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
   cancel: [
     ['/cancel', 'discards the task that you are making'],
     ['/cancel #3', 'stops its run'],
+    ['/cancel for Anna', 'stops the runs of all that are about Anna'],
   ],
   history: [
     ['/history #3', 'its last ten runs, with links to the messages'],
@@ -106,6 +109,17 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/purge Ben', 'deletes the tasks of one person'],
   ],
   status: [['/status', 'shows whether I am set up well here, and what is waiting']],
+  context: [
+    ['/context #3', 'what its runs know and hand on to each other'],
+    ['/context #3 set city Oslo', 'sets one field; /context #3 remove city takes it away'],
+    ['/context #3 reset', 'empties it'],
+  ],
+  grants: [
+    ['/grants', 'what the tasks here may do, until when, and for whom'],
+    ['/grants #3', 'one of them, with Renew and Revoke'],
+    ['/grants #3 allow host:api.example.com', 'lets it do more'],
+    ['/edit #3 grant until 1 march', 'gives its right an end'],
+  ],
   usage: [['/usage', 'shows how many messages I sent, and how many tasks fit']],
   allow: [
     ['/allow', 'in a group: approves its members; in our private chat: lists who can use me'],

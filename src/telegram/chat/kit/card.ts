@@ -2,7 +2,7 @@ import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
 import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
-import type { TaskStore } from '../../../app/ports/tasks.ts';
+import type { GrantStore, TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
 import { isUnreadable } from '../../../app/tasks/verbs.ts';
@@ -23,7 +23,7 @@ import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { actionLine, actionLines, answeredIn, filesOf } from './action.ts';
 import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
-import { policyLines } from './policy.ts';
+import { contextText, grantText, policyLines, type Held } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
@@ -42,6 +42,7 @@ export interface CardFacts {
   readonly snoozes?: readonly OpenSnooze[];
   /** Runs ahead that somebody has skipped. */
   readonly skipped?: readonly number[];
+  readonly grant?: Held | null;
   /** How the chat wants dates written. */
   readonly dates?: DateStyle | undefined;
   /** Without the time of which it is: what two drawings have in common where nothing has changed. */
@@ -85,6 +86,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     snoozeText(task, facts),
     ...(isOver ? errors : last),
     staleText(task, facts),
+    grantText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     asOf === null || next !== null ? null : words.asOf(asOf),
@@ -112,6 +114,7 @@ function foldedTexts(task: Task, facts: CardFacts): readonly (Rich | string | nu
   const isSaid = isBlank(task.instructions) || task.instructions.trim() === task.title;
   return [
     placeText(task),
+    contextText(task),
     ...actionLines(task),
     ...policyLines(task.policies, settingOf(task, facts.now, facts.dates)),
     originText(task, facts),
@@ -297,6 +300,7 @@ export function settingFor(
 export interface FactsDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatStore, 'snoozesOf' | 'readUser'> &
     Pick<TaskStore, 'listTaskRuns' | 'readRun'> &
+    Pick<GrantStore, 'readGrant'> &
     Pick<TruthStore, 'readPlanned'> &
     Pick<AckStore, 'readAck'>;
 }
@@ -315,6 +319,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
     ownerName: await nameOf({ store }, task.ownerId),
     pauserName: task.paused === null ? null : await nameOf({ store }, task.paused.by),
     last: await lastRunOf(task, store),
+    grant: isOver ? null : await store.readGrant(task.grantId),
   };
 }
 

@@ -254,6 +254,12 @@ export const deedTexts = {
     ),
   deleted: (name: Rich): Rich => say`Deleted ${name}. You can undo this for 24 hours.`,
   isDeleted: (name: Rich): Rich => say`${name} is deleted. You can still undo that.`,
+  noSubject: (subject: string): Rich =>
+    say`No task here is for ${italic(oneLine(subject, 60))}. /tasks lists all of them, and ${code('/edit #3 subject Anna')} says whom a task is for.`,
+  cancelledAll: (tasks: number): string =>
+    tasks === 0
+      ? 'Nothing of them is running.'
+      : plural(tasks, { one: 'Stopped the run of {n} task.', other: 'Stopped the runs of {n} tasks.' }),
   cancelledRun: (name: Rich): Rich => say`Stopping the run of ${name}.`,
   nothingRuns: (name: Rich): Rich => say`${name} is not running now.`,
   nothingToCancel: 'There is nothing to cancel here. To stop a run, name its task: /cancel #3',

@@ -8,7 +8,8 @@ import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
 import { taskName } from './card.ts';
-import { putRow, saidIn } from './drafts.ts';
+import { pauseEndIn } from './days.ts';
+import { putRow, readingOf, saidIn } from './drafts.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { blocks, type Rich } from './rich.ts';
 import { demand } from './rights.ts';
@@ -51,6 +52,43 @@ export interface Implied {
 }
 
 const unit = /^(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)$/i;
+
+/** The subject in "for Anna", as the tasks of the chat spell it; null where none of them is about that. */
+export async function subjectHere(
+  { place, store }: { readonly place: Pick<Place, 'chat'>; readonly store: Pick<ChatContext['store'], 'chatTasks'> },
+  words: string,
+): Promise<string | null> {
+  const [, subject] = /^for\s+(\S[\s\S]*)$/i.exec(words.trim()) ?? [];
+  if (subject === undefined) return null;
+  const query = {
+    chatId: place.chat.id,
+    filter: 'all',
+    ownerId: null,
+    text: null,
+    subject,
+    limit: 1,
+    offset: 0,
+  } as const;
+  return (await store.chatTasks(query)).tasks[0]?.subject ?? null;
+}
+
+export interface AboutSubject {
+  readonly subject: string;
+  /** Words behind the subject, such as an end. */
+  readonly rest: string;
+}
+
+/** "For Anna", "for Anna until friday"; a length of time, as in "for 2 hours", is none. */
+export async function aboutSubject(ctx: ChatContext): Promise<AboutSubject | null> {
+  const words = ctx.args.trim();
+  if (!/^for\s/i.test(words) || pauseEndIn(words, readingOf(ctx)) !== null) return null;
+  const whole = await subjectHere(ctx, words);
+  if (whole !== null) return { subject: whole, rest: '' };
+  const [, before = '', rest = ''] = /^(.*?)\s+(until\s.*)$/i.exec(words) ?? [];
+  const subject = await subjectHere(ctx, before);
+  if (subject === null) throw new Refused(texts.deed.noSubject(words.replace(/^for\s+/i, '')));
+  return { subject, rest };
+}
 
 /** `#3` names a task everywhere; a bare number does so only outside of a task's topic, as the first argument. */
 export function numberIn(

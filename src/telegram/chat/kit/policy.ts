@@ -1,12 +1,16 @@
-import { keepIn } from '../../../domain/chat-settings.ts';
+import type { GrantView } from '../../../app/ports/tasks.ts';
+import { grantDaysMax, keepIn } from '../../../domain/chat-settings.ts';
 import { keepLeast, nagEveryDefaultMs, nagLimitDefault } from '../../../domain/limits.ts';
+import { readHostRule } from '../../../domain/outbound/host-rules.ts';
 import type { QuietInput } from '../../../domain/pacing/quiet.ts';
 import { formAt, type Policies } from '../../../domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import { spanText } from '../../../domain/schedule/words/words.ts';
+import type { Task } from '../../../domain/task.ts';
 import { texts } from '../texts.ts';
-import { moment, type Setting } from './clock.ts';
+import { dayMoment, moment, settingOf, type Setting } from './clock.ts';
+import { oneLine } from './rich.ts';
 
 /** The settings of a task in words: what a card tells of them, and what a change did to them. */
 
@@ -113,3 +117,48 @@ function msWords(ms: number): string {
   });
   return parts.length === 0 ? '0 s' : parts.join(' ');
 }
+
+export type Held = Pick<GrantView, 'expiresAt' | 'revokedAt'>;
+
+/** The names of its fields; /context tells the rest. */
+export function contextText({ context }: Pick<Task, 'context'>): string | null {
+  const fields = Object.keys(context).map((field) => oneLine(field, 30));
+  const told = fields.slice(0, contextFieldsMax);
+  return told.length === 0 ? null : texts.task.context(told, fields.length - told.length);
+}
+
+const contextFieldsMax = 5;
+
+interface Standing extends Pick<Setting, 'now' | 'dates'> {
+  readonly grant?: Held | null;
+}
+
+/** Told where it has an end, or has come to it. */
+export function grantText(task: Task, { grant = null, now, dates }: Standing): string | null {
+  const { task: words } = texts;
+  if (grant === null || task.state === 'completed' || task.state === 'deleted') return null;
+  const setting = settingOf(task, now, dates);
+  if (grant.revokedAt !== null) return words.grantRevoked;
+  if (grant.expiresAt === null) return null;
+  const at = dayMoment(grant.expiresAt, setting);
+  return grant.expiresAt <= setting.now ? words.grantExpired(at) : words.grantUntil(at);
+}
+
+/** "90 days"; null where rights hold until somebody takes them away, undefined for what cannot be read. */
+export function grantDaysRead(value: string): number | null | undefined {
+  if (/^(?:never|no end|off|forever|none)$/i.test(value)) return null;
+  const [, count, unit = 'd'] = /^(\d{1,4})\s*(d|days?|weeks?|months?|years?)?$/i.exec(value) ?? [];
+  const days = Number(count) * ({ w: 7, m: 30, y: 365 }[unit.charAt(0).toLowerCase()] ?? 1);
+  return days >= 1 && days <= grantDaysMax ? days : undefined;
+}
+
+/** The hosts of a list; "any" opens all again, and undefined stands for what cannot be read. */
+export function hostsRead(value: string): readonly string[] | null | undefined {
+  if (value === 'any' || value === 'all' || value === 'off') return null;
+  const hosts = value.split(/[\s,]+/).filter((host) => host !== '');
+  const isRead = hosts.length > 0 && hosts.length <= chatHostsMax && hosts.every((host) => readHostRule(host) !== null);
+  return isRead ? hosts : undefined;
+}
+
+/** As many as a person reads in one line of the settings. */
+export const chatHostsMax = 20;

@@ -81,7 +81,7 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
 
 /** A right of whoever presses, whose task it is from then on. The word about it says by whom; a card shows the task. */
 async function renewPressed(ctx: ChatContext, before: Task): Promise<Answer> {
-  const { task, entryId } = await ctx.tasks.renew(targetOf(ctx, before));
+  const { task, entryId } = await ctx.tasks.renew(targetOf(ctx, before), { isWhole: arg(ctx, 2) === 'all' });
   const { reminder } = texts;
   const word = entryId === null ? reminder.renewedBefore : reminder.renewedBy(shortName(ctx.person.name), 1);
   return arg(ctx, 1) === 'n' ? settled(ctx, word, word) : redrawn(ctx, await cardOf(task, ctx), word);

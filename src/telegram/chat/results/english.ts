@@ -3,7 +3,7 @@ import type { Obstacle } from '../../../domain/occurrence.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, DowntimeCause, MediaKind } from '../../../domain/shown.ts';
 import { mediaWords, withArticle } from '../kit/english.ts';
-import { blocks, bold, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
+import { blocks, bold, italic, lines, pre, say, shortened, oneLine, type Rich, quote } from '../kit/rich.ts';
 
 const { number, plural } = englishForms;
 
@@ -63,6 +63,9 @@ export const noticeTexts = {
     renamed: 'Done: the topic has its new name',
     settled: 'Settled',
     mayRun: 'Over: it can run again',
+    goesOnRight: 'Over: its right to run holds for longer',
+    grantTaken: 'Over: somebody took back its right to run',
+    grantEnded: 'Over: its right to run has ended',
     pinned: 'Done: cards are pinned',
     worksAgain: 'Over: it works again',
     backThere: 'Over: I am back there',
@@ -74,7 +77,7 @@ export const noticeTexts = {
     say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its only run.', other: 'That was the last of its {n} runs.' })}`,
   contextLeft: (name: Rich, size: number): Rich =>
     size > contextBytesMax
-      ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} characters. The limit is ${number(contextBytesMax)}: let it keep less.`
+      ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} bytes. The limit is ${number(contextBytesMax)}: let it keep less.`
       : say`${bold('Your context stays:')} ${name} got another context during a run. What the run left is in its output.`,
   autoPaused: (name: Rich, failures: number): Rich =>
     say`${bold('Paused:')} ${name}. ${plural(failures, { one: 'Its last run failed.', other: 'Its last {n} runs failed.' })}`,
@@ -264,10 +267,15 @@ export const reminderTexts = {
 
   mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
     say`${bold('Skipped:')} ${name} cannot run, because ${mayNotBecause(reason, kind)} I skip its next runs too, and tell you only once.`,
+  mayNotRunError: (error: string): Rich => say`What is missing: ${italic(oneLine(error, 300))}`,
   mayNotRunTodo: (who: string | null): string =>
     who === null
       ? 'Press Renew to let it run again.'
       : `To let it run again, ${who} can press Renew, and then owns the task.`,
+  grantEnds: (name: Rich, at: string): Rich =>
+    say`${bold('Ends soon:')} the right of ${name} to run ends ${at}. From then on I skip its runs.`,
+  grantEndsTodo: (who: string | null): string =>
+    who === null ? 'Press Renew to let it go on.' : `To let it go on, ${who} can press Renew, and then owns the task.`,
   mayNotRunNow: (name: string, reason: Obstacle, kind: string): string =>
     `${name} cannot run, because ${mayNotBecause(reason, kind)}`,
   waitsForOwner: (name: string): string => `${name} cannot run, because its owner has left this chat.`,

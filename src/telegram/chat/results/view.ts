@@ -28,10 +28,10 @@ export interface AskedFacts {
 
 /** The view of that name. */
 export type Of<Name extends View['view']> = Extract<View, { view: Name }>;
-export type AskingView = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun'>;
+export type AskingView = Of<'nag' | 'escalated' | 'missed' | 'approval' | 'mayNotRun' | 'grantEnds'>;
 
 export function isAsking(view: View): view is AskingView {
-  return ['nag', 'escalated', 'missed', 'approval', 'mayNotRun'].includes(view.view);
+  return ['nag', 'escalated', 'missed', 'approval', 'mayNotRun', 'grantEnds'].includes(view.view);
 }
 
 interface AskingScene {
@@ -54,21 +54,32 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
       return approvalDrawn(view, scene);
     case 'mayNotRun':
       return mayNotRunDrawn(view, scene);
+    case 'grantEnds':
+      return grantEndsDrawn(view, scene);
   }
 }
 
 /** The right is renewed by anybody who may change the task, with a right of their own. */
-function mayNotRunDrawn({ reason }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
+function mayNotRunDrawn({ reason, error }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
   const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
   // No right brings back what the program cannot do any more.
   if (reason === 'gone_kind') return drawn(words);
   const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
-  return drawn(blocks(words, reminder.mayNotRunTodo(who)), renewRows(task));
+  const lacks = error === undefined ? null : reminder.mayNotRunError(error);
+  return drawn(blocks(lines(words, lacks), reminder.mayNotRunTodo(who)), renewRows(task, reason === 'grant_scope'));
 }
 
-function renewRows({ id }: Task): Rows {
-  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n'))]];
+function grantEndsDrawn({ expiresAt }: Of<'grantEnds'>, { task, setting, ownerName }: AskingScene): Drawn {
+  const { reminder } = texts;
+  const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
+  const words = reminder.grantEnds(taskName(task), aboutMoment(expiresAt, setting));
+  return drawn(blocks(words, reminder.grantEndsTodo(who)), renewRows(task));
+}
+
+/** Of a right that does not cover what the task does, more is asked for than of one that has ended. */
+export function renewRows({ id }: Task, isNarrow = false): Rows {
+  return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n', ...(isNarrow ? ['all'] : [])))]];
 }
 
 /** The outcome of a run by hand that does not run: it waits for its turn, or may not run. */

@@ -35,6 +35,8 @@ export const settingsTexts = {
   zone: (zone: string, clock: string): string => `Time zone: ${zone}, where it is ${clock} now`,
   keep: (words: string | null): string => `History: ${words ?? 'as much as the server keeps'}`,
   hosts: (hosts: readonly string[]): string => `Tasks reach only: ${hosts.join(', ')}`,
+  grants: (days: number): string =>
+    plural(days, { one: 'Rights of new tasks end after {n} day', other: 'Rights of new tasks end after {n} days' }),
   digest: (words: string | null): string => `Digest: ${words ?? 'off'}`,
   alarms: (where: 'private' | 'chat' | 'other' | 'off'): string =>
     ({
@@ -131,6 +133,12 @@ export const settingsTexts = {
       `Which hosts may tasks of this chat reach? Name up to ${most}. For example:`,
       code('/settings hosts api.example.com, *.example.org'),
       code('/settings hosts any'),
+    ),
+  unreadGrants: (most: number): Rich =>
+    lines(
+      `For how long may new tasks run before somebody renews their right? At most ${most} days. For example:`,
+      code('/settings grants 90 days'),
+      code('/settings grants never'),
     ),
   unreadDates: (): Rich => say`Choose ${or(Object.keys(styles))}. For example ${code('/settings dates us')}`,
 } as const;

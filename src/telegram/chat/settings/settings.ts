@@ -1,5 +1,11 @@
-import { dateStyles, keepIn, settingsOf, type ChatSettings, type DateStyle } from '../../../domain/chat-settings.ts';
-import { readHostRule } from '../../../domain/outbound/host-rules.ts';
+import {
+  dateStyles,
+  grantDaysMax,
+  keepIn,
+  settingsOf,
+  type ChatSettings,
+  type DateStyle,
+} from '../../../domain/chat-settings.ts';
 import { isClock, type Quiet } from '../../../domain/pacing/quiet.ts';
 import { clockText } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -9,7 +15,7 @@ import type { Answer, Buttons, ChatContext } from '../context.ts';
 import { answer, answerWith, forAsker, redrawn, Refused } from '../kit/answers.ts';
 import { aboutMoment, clockIn } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
-import { keepRead, keepWords } from '../kit/policy.ts';
+import { chatHostsMax, grantDaysRead, hostsRead, keepRead, keepWords } from '../kit/policy.ts';
 import { arg, button, dataOf, type Rows, inRows } from '../kit/press.ts';
 import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
@@ -42,6 +48,7 @@ const calledSo: Readonly<Record<string, string>> = {
   thumbs: 'reactions',
   history: 'keep',
   'one-offs': 'oneoffs',
+  grant: 'grants',
 };
 
 async function settingsFacts(ctx: ChatContext): Promise<SettingsFacts> {
@@ -157,8 +164,14 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
       const keep = keepRead(value);
       return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
     }
-    case 'hosts':
-      return readHosts(value);
+    case 'hosts': {
+      const hosts = hostsRead(value);
+      return hosts === undefined ? { unread: settings.unreadHosts(chatHostsMax) } : { set: { hosts } };
+    }
+    case 'grants': {
+      const grantDays = grantDaysRead(value);
+      return grantDays === undefined ? { unread: settings.unreadGrants(grantDaysMax) } : { set: { grantDays } };
+    }
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -171,17 +184,6 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
 function chosen(name: keyof ChatSettings, value: string | boolean | undefined): ReadSetting {
   return value === undefined ? { unread: texts.settings.unread() } : { set: { [name]: value } };
 }
-
-/** The hosts of a list; "any" opens all again. */
-function readHosts(value: string): ReadSetting {
-  if (value === 'any' || value === 'all' || value === 'off') return { set: { hosts: null } };
-  const hosts = value.split(/[\s,]+/).filter((host) => host !== '');
-  const isRead = hosts.length > 0 && hosts.length <= chatHostsMax && hosts.every((host) => readHostRule(host) !== null);
-  return isRead ? { set: { hosts } } : { unread: texts.settings.unreadHosts(chatHostsMax) };
-}
-
-/** As many as a person reads in one line of the settings. */
-const chatHostsMax = 20;
 
 /** The hour of a part of the day; without a word about it the usual one. */
 function readHour(part: SettablePart, value: string, { hours }: ChatSettings): ReadSetting {
@@ -264,7 +266,7 @@ export type AlarmWords = 'private' | 'chat' | 'other' | 'off';
 
 function settingsDrawn(facts: SettingsFacts): Drawn {
   const { settings, timezone, now, isPrivate, mayChange, admins, digest, alarms } = facts;
-  const { create, quiet, reactions, dates, keep, oneOffs, hosts } = settings;
+  const { create, quiet, reactions, dates, keep, oneOffs, hosts, grantDays } = settings;
   const words = texts.settings;
   return drawn(
     blocks(
@@ -279,6 +281,7 @@ function settingsDrawn(facts: SettingsFacts): Drawn {
         words.zone(timezone, clockIn(timezone, now)),
         words.keep(keep === null ? null : keepWords(keep)),
         hosts === null ? null : words.hosts(hosts),
+        grantDays === null ? null : words.grants(grantDays),
         words.digest(digest),
         alarms === null ? null : words.alarms(alarms),
       ),

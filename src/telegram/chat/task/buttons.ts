@@ -15,6 +15,7 @@ import { blocks, drawn } from '../kit/rich.ts';
 import { turned } from '../new-task/steps.ts';
 import { notStartedPressed, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
+import { trustTyped } from '../trust/grants.ts';
 import { agendaOf, isSpan } from './agenda.ts';
 import {
   goingOnWords,
@@ -190,6 +191,7 @@ const typed: ReadonlyMap<string, Handler> = new Map([
   ['skip', skipCommand],
   ['pause', pauseCommand],
   ['why', whyCommand],
+  ...trustTyped,
 ]);
 
 /** The task is named now, so what was typed is done, in the place of the question. */

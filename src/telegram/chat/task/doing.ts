@@ -17,7 +17,7 @@ import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } fro
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere, isEditing, messageOf, type PlaceAndDate, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
-import { calledAlone, impliedBy, numberIn } from '../kit/naming.ts';
+import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
@@ -46,7 +46,8 @@ function following({ runId }: Pick<TaskRun, 'runId'>): Pick<Answer, 'follows'> {
 const everything = /^all(?=\s|$)/i;
 
 export async function pauseCommand(ctx: ChatContext): Promise<Answer> {
-  return everything.test(ctx.args) ? pauseAll(ctx) : pauseNamed(ctx);
+  const about = await aboutSubject(ctx);
+  return about !== null || everything.test(ctx.args) ? pauseAll(ctx, about) : pauseNamed(ctx);
 }
 
 const pauseNamed = onNamedTask(
@@ -80,7 +81,8 @@ function untilOf(ctx: ChatContext, words: string, timezone: string, which: strin
 }
 
 export async function resumeCommand(ctx: ChatContext): Promise<Answer> {
-  return everything.test(ctx.args) ? resumeAll(ctx) : resumeNamed(ctx);
+  const about = await aboutSubject(ctx);
+  return about !== null || everything.test(ctx.args) ? resumeAll(ctx, about) : resumeNamed(ctx);
 }
 
 const resumeNamed = onNamedTask({ deed: 'change', verb: 'resume', fits: 'paused' }, async (ctx, named) => {
@@ -126,18 +128,18 @@ export function resumed(ctx: ChatContext, task: Task) {
   return task.pausedReason === ownerGonePause ? ctx.tasks.renew(target) : ctx.tasks.resume(target);
 }
 
-async function pauseAll(ctx: ChatContext): Promise<Answer> {
-  const words = ctx.args.replace(everything, '').trim();
+async function pauseAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
+  const words = about?.rest ?? ctx.args.replace(everything, '').trim();
   const until = untilOf(ctx, words, ctx.place.timezone, 'all');
-  const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx), byOf(ctx), until);
+  const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx, about), byOf(ctx), until);
   const setting = settingHere(ctx);
   const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
   return answer(texts.deed.pausedAll(changed, left, end), await undoAllRow(ctx, changed, 'pause'));
 }
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
-async function resumeAll(ctx: ChatContext): Promise<Answer> {
-  const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx), byOf(ctx));
+async function resumeAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
+  const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx, about), byOf(ctx));
   return answer(texts.deed.resumedAll(changed, left), await undoAllRow(ctx, changed, 'resume'));
 }
 
@@ -149,8 +151,9 @@ async function undoAllRow(ctx: ChatContext, changed: number, verb: 'pause' | 're
 }
 
 /** Admins mean all tasks of the chat; everybody else all of their own. */
-function allTasksFor(ctx: ChatContext): Chosen {
-  return { thread: threadOf(ctx.place), ownerId: mayManage(ctx) ? null : ctx.person.actor };
+function allTasksFor(ctx: ChatContext, about: AboutSubject | null): Chosen {
+  const subject = about?.subject ?? null;
+  return { thread: threadOf(ctx.place), ownerId: mayManage(ctx) ? null : ctx.person.actor, subject };
 }
 
 function byOf({ person, key }: ChatContext) {
@@ -194,7 +197,15 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
     return { ...told, draft: putDraft(ctx, draft.row.id, { step: 'dropped' }) };
   }
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
+  const about = isNamed ? null : await aboutSubject(ctx);
+  if (about !== null) return cancelAll(ctx, about);
   return cancelRun(ctx);
+}
+
+/** Every run of the tasks about a subject. */
+async function cancelAll(ctx: ChatContext, about: AboutSubject): Promise<Answer> {
+  const { changed } = await ctx.bulk.cancel(allTasksFor(ctx, about), byOf(ctx));
+  return answer(texts.deed.cancelledAll(changed));
 }
 
 const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAsked: true }, async (ctx, named) => {

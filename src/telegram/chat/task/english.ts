@@ -49,6 +49,11 @@ export const taskTexts = {
   next: (times: string): string => `Next: ${times}`,
   noNext: 'Next: nothing planned',
   skipped: (times: string, more: number): string => `Skipped: ${times}${more === 0 ? '' : ` and ${more} more`}`,
+  grantUntil: (at: string): string => `May run until ${at}`,
+  grantExpired: (at: string): string => `⚠️ May not run: its right ended ${at}. /grants renews it`,
+  grantRevoked: '⚠️ May not run: somebody took back its right. /grants renews it',
+  context: (fields: readonly string[], more: number): string =>
+    `Context: ${and(fields)}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
   /** `zone` is null where a line above names it. */
   last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {

@@ -1,0 +1,5 @@
+ALTER TABLE `grants` ADD `account_id` text;--> statement-breakpoint
+CREATE INDEX `grants_of_owner` ON `grants` (`owner_id`,`id`);--> statement-breakpoint
+CREATE INDEX `grants_of_account` ON `grants` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `grants_ending` ON `grants` (`expires_at`) WHERE expires_at is not null and revoked_at is null;--> statement-breakpoint
+UPDATE grants SET account_id = chat_id;

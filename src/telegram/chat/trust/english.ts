@@ -1,0 +1,66 @@
+import { englishForms } from '../../../domain/schedule/words/forms.ts';
+import { bold, code, lines, pre, say, shortened, type Rich } from '../kit/rich.ts';
+
+const { number } = englishForms;
+
+interface ContextFacts {
+  readonly text: string;
+  readonly bytes: number;
+  readonly number: number;
+}
+
+/** Characters of a context that a message shows. */
+const contextShownMax = 3000;
+
+export const contextTexts = {
+  none: (name: Rich, task: number): Rich =>
+    lines(say`${name} has no context: its runs hand nothing on.`, code(`/context #${task} set city Oslo`)),
+  shown: (name: Rich, { text, bytes, number: task }: ContextFacts): Rich =>
+    lines(
+      say`${name} · context, ${number(bytes)} bytes`,
+      pre(shortened(text, contextShownMax)),
+      say`${code(`/context #${task} set city Oslo`)} – ${code(`/context #${task} reset`)}`,
+    ),
+  emptied: (name: Rich, text: string): Rich =>
+    lines(say`${name} has an empty context now. Before:`, pre(shortened(text, contextShownMax))),
+  same: (name: Rich): Rich => say`Nothing to change: the context of ${name} is already like that.`,
+  how: (task: number): Rich =>
+    lines(
+      'What should I do with the context? For example:',
+      code(`/context #${task}`),
+      code(`/context #${task} set city Oslo`),
+      code(`/context #${task} remove city`),
+      code(`/context #${task} reset`),
+    ),
+} as const;
+
+/** The rights under which tasks run. */
+export const grantTexts = {
+  none: 'No task here can run, so there is no right to give.',
+  heading: (count: number): Rich => bold(`What tasks may do here (${count})`),
+  row: (name: Rich, cells: readonly (string | null)[]): Rich =>
+    say`${name}: ${shortened(cells.filter((cell) => cell !== null).join(' · '), 200)}`,
+  title: (name: Rich, standing: string): Rich => say`${name} · ${standing}`,
+  endless: 'no end',
+  until: (at: string): string => `until ${at}`,
+  expired: (at: string): string => `⚠️ ended ${at}`,
+  revoked: (at: string): string => `⚠️ taken back ${at}`,
+  missing: '⚠️ none',
+  scopes: (scopes: readonly string[]): Rich => lines('It may:', ...scopes.map((scope) => code(shortened(scope, 300)))),
+  owner: (name: string, since: string | null): string =>
+    since === null ? `Owner: ${name}` : `Owner: ${name}, since ${since}`,
+  how: (number: number): Rich =>
+    lines(
+      say`${code(`/grants #${number} allow host:api.example.com`)} – lets it do more`,
+      say`${code(`/edit #${number} grant until 1 march`)} – gives it an end`,
+    ),
+  allowHow: (number: number): Rich =>
+    lines(
+      'What should it be allowed? For example:',
+      code(`/grants #${number} allow host:*.example.com`),
+      code(`/grants #${number} allow secret:CUSTOMER_*`),
+    ),
+  revoke: 'Revoke',
+  revokedWord: 'Taken back: I skip its runs from now on',
+  revokedBefore: 'That right was taken back or replaced already',
+} as const;

@@ -12,13 +12,15 @@ import { chatFields } from './rows.ts';
 /** Facts about a chat. Counts go only as far as a person needs to know, so that no look takes long. */
 export const chatFactStore = {
   chatNews,
-  chatSettings,
   waitingChats,
   usersNamed,
   adminNames,
   sentMessage,
   serverFacts,
 };
+
+/** A read of its own, for each call of a task and each drawing. */
+export const chatSettingsReads = { chatSettings };
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
 const servedLateMs = 86_400_000;

@@ -7,11 +7,11 @@ import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
 import { chunkReads, chunkStore } from '../blobs/blobs.ts';
 import { watchReads } from '../blobs/watches.ts';
 import { chatsStore } from '../chats/chats.ts';
-import { chatFactStore } from '../chats/facts.ts';
+import { chatFactStore, chatSettingsReads } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
 import { secretStore } from '../chats/secrets.ts';
-import { chatTaskStore } from '../chats/tasks.ts';
+import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
 import { markTokenUsed, tokenStore } from '../chats/tokens.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
@@ -82,7 +82,14 @@ export function createStore(engine: Engine): Store {
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
+    ...bind(engine, 'read', {
+      ...taskReads,
+      ...chunkReads,
+      ...watchReads,
+      ...snoozeReads,
+      ...chatSettingsReads,
+      ...credentialReads,
+    }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),
   };

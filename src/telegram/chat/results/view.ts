@@ -78,7 +78,7 @@ function grantEndsDrawn({ expiresAt }: Of<'grantEnds'>, { task, setting, ownerNa
 }
 
 /** Of a right that does not cover what the task does, more is asked for than of one that has ended. */
-export function renewRows({ id }: Task, isNarrow = false): Rows {
+function renewRows({ id }: Task, isNarrow = false): Rows {
   return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n', ...(isNarrow ? ['all'] : [])))]];
 }
 

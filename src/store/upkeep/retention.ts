@@ -177,6 +177,7 @@ function* pruneTable(request: TableRequest): Script<Pruned> {
   if (ids.length === 0) return { removed, next: page.next };
   if (shelf === 'tasks') {
     yield* dropIn('watches', 'task_id', ids);
+    yield* dropIn('budgets', 'account', ids);
     yield* dropIn('task_tags', 'task_id', ids);
     yield* dropIn('standing', 'task_id', ids);
   }

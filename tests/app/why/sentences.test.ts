@@ -36,6 +36,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   secret_missing: 'skipped',
   secret_host: 'skipped',
   gone_kind: 'skipped',
+  budget: 'skipped',
   discarded: 'skipped',
   unchanged: 'succeeded',
 };

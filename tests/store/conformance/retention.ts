@@ -34,7 +34,7 @@ export async function ran(world: World, count: number, first = nine): Promise<vo
   for (let now = first; now < first + count * hour; now += hour) {
     await claimAll(world, { now, limit: 1 });
     const started = await startOne(world, now);
-    const usage = [{ kind: 'tokens', quantity: 5 }];
+    const usage = [{ kind: 'tokens' as const, quantity: 5 }];
     await store.finishRuns([endOf(started, { finishedAt: now + 1000, deliveries: [make.part()], usage })]);
     const [part] = await claimParts(world, { now: now + minute });
     const ids = { chatId: '-100', threadId: 77, messageId: 1 };

@@ -1,6 +1,7 @@
 import { AppError } from '../../../domain/errors.ts';
 import { allows, hostScope, secretScope } from '../../../domain/grant.ts';
 import { namesSecrets } from '../../../domain/secrets/mentions.ts';
+import type { Amount } from '../../../domain/spending/usage.ts';
 import type { Outbound, OutboundEnd, Egress } from '../../ports/outbound.ts';
 import type { Clock, Digest, Ids, Templates, Timer, Unevaluated } from '../../ports/outside.ts';
 import type { Action, Job, Outcome } from '../action.ts';
@@ -10,7 +11,7 @@ import { secretsOfAuth } from './auth.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';
 import { maskedAnswer, maskedEnd, maskedValue, maskOf, type Mask } from './masked.ts';
 import { proven, type ProofDeps, type Unproven } from './proof.ts';
-import { callOf } from './request.ts';
+import { callOf, checkForm } from './request.ts';
 import { resultOf, type ResultDeps } from './result.ts';
 import { isContextName, marksFor, namesOf } from './secret-marks.ts';
 import { carriesBody, hostOf, judgeTarget, readSettings, tokenHostOf, type HttpSettings } from './settings.ts';
@@ -40,11 +41,13 @@ export function httpAction(deps: HttpDeps): Action {
   const { outbound, hosts } = deps;
   return {
     kind: 'http',
-    check: (spec, instructions) => {
+    check: (spec, instructions, hosts = null) => {
       const settings = readSettings(spec);
-      judgeTarget(settings, outbound);
+      judgeTarget(settings, outbound, hosts);
+      checkForm(settings);
       return writtenIn(settings, instructions);
     },
+    timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,
     scopes: (spec) => scopesOf(readSettings(spec)),
     // Every attempt of a slot carries the same key, by which a target tells a repeat from a new call.
     repeatable: () => true,
@@ -59,7 +62,7 @@ export function httpAction(deps: HttpDeps): Action {
       const server = tokenHostOf(settings);
       return {
         reaches: [...new Set([host, ...(server === null ? [] : [server])])],
-        costs: [{ kind: 'requests', quantity: 1 }],
+        costs: costsOf(settings),
         secrets: secretsTold(settings, host),
       };
     },
@@ -82,6 +85,13 @@ function scopesOf(settings: HttpSettings): readonly string[] {
     ...(server === null ? [] : [hostScope(server)]),
     ...[...new Set(named)].map(secretScope),
   ];
+}
+
+/** With a token of OAuth each of them may be asked twice: for a new one, and once more with it. */
+function costsOf(settings: HttpSettings): readonly Amount[] {
+  const server = tokenHostOf(settings);
+  const call = { kind: 'requests', quantity: server === null ? 1 : 2, source: hostOf(settings) ?? '' } as const;
+  return server === null ? [call] : [call, { kind: 'requests', quantity: 2, source: server }];
 }
 
 /** Which secrets go where. Those of a client of OAuth go to its token server; what they bring goes to the target. */
@@ -235,14 +245,22 @@ interface Ended extends Called {
   readonly job: Job;
 }
 
-async function outcomeOf(deps: HttpDeps, { settings, job, host, end, mask, usage }: Ended): Promise<Outcome> {
-  if (end.is !== 'answered') return unanswered(end);
+async function outcomeOf(deps: HttpDeps, ended: Ended): Promise<Outcome> {
+  const { end, usage } = ended;
+  // A refusal is ours: no byte of it has left.
+  if (end.is !== 'answered') return { ...unanswered(end), ...(usage.length === 0 ? {} : { usage }) };
+  return { ...(await judged(deps, { ...ended, end })), usage };
+}
+
+type Answered = Ended & { readonly end: Extract<OutboundEnd, { is: 'answered' }> };
+
+async function judged(deps: HttpDeps, { settings, job, host, end, mask }: Answered): Promise<Outcome> {
   const read = readAnswer(end);
   const answer = mask === null ? read : maskedAnswer(read, mask);
   if (!isExpected(settings, end.status)) return unwanted(host, answer, retryAfterMs(end, deps.clock.now()));
   const result = await resultOf(mask === null ? deps : maskedDeps(deps, mask), { settings, job, host, answer });
   if (result.is !== 'done') return 'field' in result ? unevaluated(result.field, result.why) : result;
-  return { ...result, httpStatus: end.status, usage };
+  return { ...result, httpStatus: end.status };
 }
 
 /** A template or an expression could put together again what was masked in pieces. */

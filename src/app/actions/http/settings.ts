@@ -150,17 +150,17 @@ function originIn(url: string): string | null {
   return origin === '' || isTemplate(origin) || !URL.canParse(origin) ? null : origin;
 }
 
-/** Targets that no run may reach are refused before there is a task. */
-export function judgeTarget({ url, auth }: HttpSettings, egress: Egress): void {
+/** Targets that no run may reach are refused before there is a task; so are those to which its chat does not let its tasks go. */
+export function judgeTarget({ url, auth }: HttpSettings, egress: Egress, hosts: readonly string[] | null): void {
   if (auth?.kind === 'oauth2') {
-    const server = egress.judge(auth.tokenUrl);
+    const server = egress.judge(auth.tokenUrl, hosts);
     if (server.is === 'refused') throw refused('auth.token_url', server.reason, '"https://login.example.com/token"');
   }
   if (auth?.kind === 'mtls' && !/^(?:https:|\{[{%])/i.test(url))
     throw refused('auth', 'of kind mtls needs an address that begins with https://', urlExample);
   const target = isTemplate(url) ? originIn(url) : url;
   if (target === null) return;
-  const verdict = egress.judge(target);
+  const verdict = egress.judge(target, hosts);
   if (verdict.is === 'refused') throw refused('url', verdict.reason, urlExample);
 }
 

@@ -24,6 +24,7 @@ export const {
   inbox,
   drafts,
   usage,
+  budgets,
   kv,
   told,
   standing,

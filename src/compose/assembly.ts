@@ -1,4 +1,5 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
+import { reckoningOf } from '../app/actions/costs.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
 import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
@@ -55,6 +56,7 @@ import { createAccess, createMembership, type Access } from '../app/use-cases/me
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
@@ -64,6 +66,7 @@ import { settingsOf } from '../domain/chat-settings.ts';
 import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256, tokenCraft } from '../system/ids.ts';
@@ -101,6 +104,10 @@ export interface Outside {
   readonly outbound?: Outbound & Egress;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
+  /** In which days begin where nobody says otherwise. */
+  readonly defaultTimezone?: string;
+  /** Absent where nothing has a price. */
+  readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
@@ -117,6 +124,7 @@ const dayMs = 86_400_000;
 /** The use cases that look at chats, over a store that shows some of them, or all. */
 interface AskedRooms {
   readonly testRuns: TestRuns;
+  readonly spending: Spending;
   readonly tasks: Tasks;
   readonly runs: Runs;
   readonly messages: Messages;
@@ -176,21 +184,26 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
   const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
-  const runs = createRunService(shared);
-  const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
+  const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
+  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
+  const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
-  const asking = { ...making, blobs, retimed: review?.look, retentionMs: settings.RETENTION_DAYS * dayMs };
+  const asking = {
+    ...making,
+    blobs,
+    retimed: review?.look,
+    retentionMs: settings.RETENTION_DAYS * dayMs,
+    ...moneyOf(outside),
+  };
   const everywhere = askedRooms(asking, store);
-  const downtimes = createDowntimes({ ...shared, ...watch });
+  const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
-  const chats = createChats(shared);
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const deliverer = createDeliverer({
     ...shared,
@@ -198,6 +211,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chatGone: (chatId, cause) => chats.gone(chatId, cause),
     concurrency: settings.DELIVERY_CONCURRENCY,
   });
+  const members = platform === null ? [] : [createMembership({ ...shared, platform })];
+  const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
     within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
@@ -220,12 +235,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       runner,
       schedulerBehind: scheduler.behind,
       ...keptBy(settings, outside),
-      chores: [
-        ...chores,
-        createBacklogWord({ ...shared, pacer }),
-        grantsEndingChore(shared),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
-      ],
+      chores: [...chores, ...others],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
   };
@@ -238,7 +248,8 @@ type Asking = DepsOf<typeof createTasks> &
   DepsOf<typeof createTestRuns> &
   Omit<DepsOf<typeof createBulk>, 'tasks'> &
   DepsOf<typeof createTruth> &
-  DepsOf<typeof createAccess>;
+  DepsOf<typeof createAccess> &
+  Omit<DepsOf<typeof createSpending>, 'tasks'>;
 
 function askedRooms(asking: Asking, store: Store): AskedRooms {
   const own = { ...asking, store };
@@ -248,11 +259,16 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
     runs: createRuns(own),
     messages: createMessages(own),
     testRuns: createTestRuns(own),
+    spending: createSpending({ ...own, tasks }),
     bulk: createBulk({ ...own, tasks }),
     truth: createTruth(own),
     access: createAccess(own),
     store,
   };
+}
+
+function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
+  return { prices, defaultTimezone };
 }
 
 function keptBy(

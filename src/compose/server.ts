@@ -132,6 +132,8 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     store,
     backups: countedBackups(opened.backups, meter),
     outbound,
+    prices: config.PRICES,
+    defaultTimezone,
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,

@@ -60,6 +60,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       approvals: rooms.approvals,
       kinds: rooms.kinds,
       testRuns: rooms.testRuns,
+      spending: rooms.spending,
       access: rooms.access,
       store,
       preview: (schedule, words) =>

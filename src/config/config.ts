@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
 import { editDistance } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, hosts, numbers, size, webAddress, zone } from './fields.ts';
+import { whole, duration, retentionDays, flag, hosts, numbers, prices, size, webAddress, zone } from './fields.ts';
 import type { Environment } from './surroundings.ts';
 
 const schema = z.object({
@@ -79,6 +79,7 @@ const schema = z.object({
   EGRESS_ALLOW: hosts,
   HOST_CONCURRENCY: whole(1, 10_000, 4),
   HOST_RATE: whole(1, 10_000, 10),
+  PRICES: prices,
   ECHO_ACTION: flag('0'),
 });
 
@@ -265,7 +266,7 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
   'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL',
-  'FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
+  'FLOW_MAX_DURATION MCP_CONFIG LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));
 

@@ -4,6 +4,8 @@ import { type HostRule, hostRulesExample, readHostRule } from '../domain/outboun
 import { retentionDaysMin } from '../domain/policy.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
+import { readPrices } from './prices.ts';
 
 /** The only reader of the environment. What comes out is checked, complete and frozen. */
 
@@ -88,6 +90,19 @@ export const hosts = list
     return parts.flatMap((part) => readHostRule(part) ?? []);
   })
   .meta({ example: hostRulesExample });
+
+/** Read at the start, so that a fault in the file is met there. */
+export const prices = z
+  .string()
+  .optional()
+  .transform((path, context): PriceTable | null => {
+    if (path === undefined) return null;
+    const read = readPrices(path);
+    if (typeof read !== 'string') return read;
+    context.addIssue(read);
+    return z.NEVER;
+  })
+  .meta({ example: 'prices.yaml' });
 
 export const webAddress = z
   .string()

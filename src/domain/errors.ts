@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'quota_exceeded'
+  | 'budget_exhausted'
   | 'rate_limited'
   | 'secrets_unavailable'
   | 'store_unavailable'

@@ -56,6 +56,8 @@ export type Reason =
   | 'grant_revoked'
   | 'grant_expired'
   | 'grant_scope'
+  /** A budget had no room for it. */
+  | 'budget'
   /** The effect was refused, or nobody allowed it in time. */
   | 'discarded'
   /** This server does not know what the task is to do: a release, or a setting, took that away. */

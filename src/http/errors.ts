@@ -36,6 +36,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   idempotency_key_mismatch: 400,
   not_finished: 409,
   quota_exceeded: 429,
+  budget_exhausted: 409,
   rate_limited: 429,
   internal: 500,
   secrets_unavailable: 503,

@@ -45,6 +45,7 @@ give a task a right to run again | resume, grants | renew, renewall, regrant | c
 look at what runs hand on, and change it | context | - the command tells it | getContext, changeContext, resetContext | context show, context set, context reset
 tell how the server stands | status | - a word is enough | getStatus | status
 tell what was used | usage | - a word is enough | getUsage | usage
+set and look at budgets | settings, usage, edit | raise | listBudgets, setBudgets | budget list, budget set, budget remove
 tell who did what, and look for what must never be | - it is for the operator; /status tells owners of findings | - it is for the operator | listAudit, runAudit, reconcile, listDowntimes | audit, reconcile, downtimes
 tell what happens | - people see it in the chat as it happens; programs ask for it | " | listEvents | events
 take up what is due | - the server does it by itself | " | tick | tick

@@ -186,6 +186,10 @@ async function bringFile({ ask, pipeline }: Witness): Promise<void> {
 async function operate({ ask }: Witness): Promise<void> {
   for (const id of ['listEvents', 'listAudit', 'listDowntimes', 'getStatus', 'getUsage', 'tick'] as const)
     await ask(id);
+  await ask('getUsage', { query: '?group=day&timezone=Nowhere' });
+  await ask('setBudgets', { body: { thread_key: 'telegram:chat:-1001234', requests: 9, per: 'day' } });
+  await ask('setBudgets', { body: { requests: 9, per: 'day' } });
+  await ask('listBudgets');
   await ask('listEvents', { query: '?kind=run.&limit=2' });
   await ask('listEvents', { query: '?after=x' });
   await ask('runAudit');

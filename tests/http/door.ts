@@ -14,6 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
 export const token = 'the-token';
@@ -162,7 +163,7 @@ const usage: Usage = {
   failures: 1,
   messages: 2,
   isCapped: false,
-  spent: [{ kind: 'echo', quantity: 3 }],
+  spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
 };
 const status: ServerStatus = {
@@ -328,6 +329,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
+    spending: heard('spending', spendingAnswers),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
     bulk: heard('bulk', {
       pause: bulked,
@@ -352,6 +354,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
+      timezone: 'UTC',
     }),
     // It is read beside tasks that are read otherwise.
     truth: needs.truth ?? { ...heard('truth', truth), snoozesOf: truth.snoozesOf },

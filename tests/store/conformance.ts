@@ -44,6 +44,7 @@ import { refusedRunTests, runTests } from './conformance/runs.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
+import { spendingTests } from './conformance/spending.ts';
 import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
@@ -163,6 +164,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('usage', () => {
     usageTests(open);
+  });
+  describe('spending', () => {
+    spendingTests(open);
   });
   describe('what is told', () => {
     toldTests(open);

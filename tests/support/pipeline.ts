@@ -240,6 +240,7 @@ export function runServiceOf({ store, time }: Pipeline): RunService {
     digest: sha256,
     clock: time,
     bell: { ring: () => undefined },
+    reckoning: { costsOf: () => null },
   });
 }
 

@@ -65,7 +65,7 @@ export interface Planned {
 
 function outlookOf(action: Action | undefined, spec: ActionSpec, planned: Planned): Outlook | null {
   const preview = previewOf(action, spec);
-  if (action === undefined || preview === undefined) return null;
+  if (action === undefined || preview === undefined || preview.reaches.length + preview.costs.length === 0) return null;
   const { schedule, policies } = planned;
   const policy = policyOf(policies, { actionKind: spec.kind, minGapMs: minGapMs(schedule) });
   const madeUp = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : null;

@@ -6,7 +6,7 @@ import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
-import type { WorkloadStore } from './metering.ts';
+import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
@@ -39,6 +39,7 @@ export interface Store
     AnswerStore,
     UsageStore,
     ChunkStore,
+    SpendingStore,
     WatchStore,
     TokenStore,
     CredentialStore {

@@ -1,11 +1,11 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
-import { chosenTask, taskNames, chosenPerson } from '../naming.ts';
+import { chosenTask, taskNames } from '../naming.ts';
 import { showing, verb, type Session, type Told } from '../session.ts';
 import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
-import { stretchOf } from './moments.ts';
+import { usageVerb } from './spending.ts';
 
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
@@ -18,26 +18,7 @@ export const operationVerbs = [
       return { json: answer, text: await statusText(session, answer) };
     },
   }),
-  verb({
-    usage: 'usage',
-    summary: 'tell what ran, was delivered and was consumed',
-    about: 'Of the whole server; of one chat with --thread-key.',
-    examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
-    flags: [
-      { flags: '--user <person>', about: 'of the tasks of one owner: a name, a number or a key' },
-      {
-        flags: '--from <when>',
-        about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
-      },
-      { flags: '--to <when>', about: 'the end (default: now)' },
-    ],
-    does: async (session, _args, { user, from, to }) => {
-      const owner = await chosenPerson(session.client, user);
-      const query = { thread_key: session.namedThread, user_key: owner, ...(await stretchOf(session, { from, to })) };
-      const answer = await session.client.call('getUsage', { query });
-      return { json: answer, text: await usageText(session, answer) };
-    },
-  }),
+  usageVerb,
   verb({
     usage: 'audit',
     summary: 'list who did what; with --run look for what must never be',
@@ -225,22 +206,6 @@ const clockToleranceMs = 30_000;
 function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
   const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
   return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
-}
-
-function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
-  const times = timesIn(hostZone(), clock.now());
-  const quota = Object.entries(answer.quota).flatMap(([of, used]): Fact[] =>
-    used === null ? [] : [[`tasks of the ${of}`, `${used.used} of ${used.limit}`]],
-  );
-  const atLeast = answer.capped ? 'at least ' : '';
-  return facts(terminal, [
-    ['from', `${times.about(answer.from)} (${times.zone})`],
-    ['to', times.about(answer.to)],
-    ['runs', `${atLeast}${answer.runs}, ${answer.failures} failed`],
-    ['messages', `${atLeast}${answer.messages}`],
-    ...answer.spent.map(({ kind, quantity }): Fact => [kind, String(quantity)]),
-    ...quota,
-  ]);
 }
 
 type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];

@@ -45,6 +45,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   quota_exceeded: 429,
+  budget_exhausted: 409,
   internal: 500,
   store_unavailable: 503,
 };

@@ -28,6 +28,7 @@ import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
+import { spendingStore } from '../spending/limits.ts';
 import { grantStore } from '../tasks/grants.ts';
 import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
@@ -74,6 +75,7 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...spendingStore,
       ...credentialStore,
       ...chunkStore,
       readAudit: readAuditPage,

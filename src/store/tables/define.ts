@@ -11,6 +11,7 @@ import {
 } from './places.ts';
 import {
   auditTable,
+  budgetsTable,
   credentialsTable,
   downtimesTable,
   draftsTable,
@@ -69,6 +70,7 @@ export function defineTables(d: Dialect) {
     inbox: inboxTable(d),
     drafts: draftsTable(d),
     usage: usageTable(d),
+    budgets: budgetsTable(d),
     kv: kvTable(d),
     told: toldTable(d),
     blobs: blobsTable(d),

@@ -9,6 +9,7 @@ import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, returning, select } from '../engine/statements.ts';
 import { dropAlbums } from '../outbox/albums.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
+import { rollUp } from '../spending/usage.ts';
 import { changesState } from '../tables/records.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { noteKept } from './notes.ts';
@@ -177,6 +178,7 @@ function* pruneTable(request: TableRequest): Script<Pruned> {
   if (ids.length === 0) return { removed, next: page.next };
   if (shelf === 'tasks') {
     yield* dropIn('watches', 'task_id', ids);
+    yield* dropIn('budgets', 'account', ids);
     yield* dropIn('task_tags', 'task_id', ids);
     yield* dropIn('standing', 'task_id', ids);
   }
@@ -278,7 +280,7 @@ function* dropOfRuns(runs: readonly string[], now: number): Script<Removed> {
   return {
     attempts: yield* dropIn('attempts', 'run_id', runs),
     deliveries: yield* dropIn('deliveries', 'run_id', runs),
-    usage: yield* dropIn('usage', 'run_id', runs),
+    usage: yield* rollUp(runs),
     blob_refs: yield* dropRefsOf(runs, now),
   };
 }

@@ -14,6 +14,7 @@ import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
+import type { Spending } from '../../app/use-cases/spending.ts';
 import type { TestRuns } from '../../app/use-cases/test-runs.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
@@ -192,6 +193,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   /** Actions of tasks besides sending a text, and calls that try them out. */
   readonly kinds: Kinds;
   readonly testRuns: TestRuns;
+  /** What was used, and what may be. */
+  readonly spending: Spending;
   readonly access: Access;
   readonly store: ChatStore &
     ChatFacts &

@@ -34,6 +34,7 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_expired: 'skipped',
   grant_scope: 'skipped',
   gone_kind: 'skipped',
+  budget: 'skipped',
   discarded: 'skipped',
   unchanged: 'succeeded',
 };

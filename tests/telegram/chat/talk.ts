@@ -182,6 +182,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     approvals: rooms.approvals,
     kinds: rooms.kinds,
     testRuns: rooms.testRuns,
+    spending: rooms.spending,
     access: rooms.access,
     alarms: rooms.alarms,
     store: {

@@ -6,7 +6,7 @@ import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';
-import { callOf, type Call } from './request.ts';
+import { callOf, checkForm, type Call } from './request.ts';
 import { resultOf, type ResultDeps } from './result.ts';
 import { carriesBody, hostOf, judgeTarget, readSettings, type HttpSettings } from './settings.ts';
 import { hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
@@ -31,11 +31,13 @@ export function httpAction(deps: HttpDeps): Action {
   const { outbound, hosts } = deps;
   return {
     kind: 'http',
-    check: (spec, instructions) => {
+    check: (spec, instructions, hosts = null) => {
       const settings = readSettings(spec);
-      judgeTarget(settings, outbound);
+      judgeTarget(settings, outbound, hosts);
+      checkForm(settings);
       return writtenIn(settings, instructions);
     },
+    timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,
     scopes: (spec) => [hostScope(hostOf(readSettings(spec)) ?? '*')],
     // Every attempt of a slot carries the same key, by which a target tells a repeat from a new call.
     repeatable: () => true,
@@ -47,7 +49,7 @@ export function httpAction(deps: HttpDeps): Action {
       const settings = settingsIn(spec);
       if (settings === null) return { reaches: [], costs: [] };
       const host = hostOf(settings) ?? 'a host that a template names';
-      return { reaches: [host], costs: [{ kind: 'requests', quantity: 1 }] };
+      return { reaches: [host], costs: [{ kind: 'requests', quantity: 1, source: hostOf(settings) ?? '' }] };
     },
     hold: ({ spec, ...who }, now) => {
       const settings = settingsIn(spec);
@@ -149,15 +151,22 @@ interface Ended extends Called {
   readonly job: Job;
 }
 
-async function outcomeOf(deps: HttpDeps, { settings, job, host, end }: Ended): Promise<Outcome> {
-  if (end.is !== 'answered') return unanswered(end);
+async function outcomeOf(deps: HttpDeps, ended: Ended): Promise<Outcome> {
+  const { host, end } = ended;
+  // A refusal is ours: no byte of it has left.
+  if (end.is === 'refused') return unanswered(end);
+  const call = { kind: 'requests', quantity: 1, source: host } as const;
+  if (end.is !== 'answered') return { ...unanswered(end), usage: [call] };
+  const usage = [call, { kind: 'bytes', quantity: end.body.byteLength, source: host } as const];
+  return { ...(await judged(deps, { ...ended, end })), usage };
+}
+
+type Answered = Ended & { readonly end: Extract<OutboundEnd, { is: 'answered' }> };
+
+async function judged(deps: HttpDeps, { settings, job, host, end }: Answered): Promise<Outcome> {
   const answer = readAnswer(end);
   if (!isExpected(settings, end.status)) return unwanted(host, answer, retryAfterMs(end, deps.clock.now()));
   const result = await resultOf(deps, { settings, job, host, answer });
   if (result.is !== 'done') return 'field' in result ? unevaluated(result.field, result.why) : result;
-  const usage = [
-    { kind: 'requests', quantity: 1 },
-    { kind: 'bytes', quantity: end.body.byteLength },
-  ];
-  return { ...result, httpStatus: end.status, usage };
+  return { ...result, httpStatus: end.status };
 }

@@ -121,6 +121,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
     typeof details?.['limit'] === 'number'
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
       : message,
+  budget_exhausted: () => texts.spending.exhausted,
   stopping: 'ours',
   secrets_unavailable: 'itself',
   store_unavailable: 'ours',

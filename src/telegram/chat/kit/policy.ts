@@ -7,6 +7,7 @@ import { formAt, type Policies } from '../../../domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import { spanText } from '../../../domain/schedule/words/words.ts';
+import { budgetKinds } from '../../../domain/spending/usage.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import { texts } from '../texts.ts';
 import { dayMoment, moment, settingOf, type Setting } from './clock.ts';
@@ -57,7 +58,13 @@ const tellers: Readonly<Record<string, Teller>> = {
   ack: ackWords,
   max_runs: (value: number) => texts.field.runs(value),
   keep: keepWords,
+  budget: budgetWords,
 };
+
+function budgetWords({ per = 'month', ...limits }: NonNullable<Policies['budget']>): string {
+  const named = budgetKinds.flatMap((kind) => (limits[kind] === undefined ? [] : [{ kind, quantity: limits[kind] }]));
+  return texts.spending.budgetOf(named, per);
+}
 
 type KeepInput = NonNullable<Policies['keep']>;
 

@@ -93,6 +93,7 @@ export function notStarted(
     const isReplacing = task.policies.overlap === 'replace';
     return { words: (isReplacing ? deed.takesOver : deed.waitsTurn)(name), rows: [], waits: true };
   }
+  if (reason === 'budget') return { words: texts.spending.skippedNow(name), rows: [], waits: false };
   if (!isObstacle(reason)) return null;
   const isOrphan = task.pausedReason === ownerGonePause;
   const words = isOrphan ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);

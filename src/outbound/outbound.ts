@@ -62,10 +62,10 @@ export function createOutbound(deps: OutboundDeps): GuardedOutbound {
       return 'fault' in agent ? { is: 'unusable', error: agent.fault } : { is: 'open', url: judged.url, agent };
     };
   const callOpen = (request: OutboundRequest) =>
-    call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request)) });
+    call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request.narrowedTo)) });
   return {
-    judge: (url) => {
-      const judged = judgeTarget(url, rules);
+    judge: (url, narrowedTo) => {
+      const judged = judgeTarget(url, rules, narrowing(narrowedTo));
       return judged.is === 'open' ? { is: 'open', host: judged.host } : judged;
     },
     call: callOpen,
@@ -92,7 +92,7 @@ type Opened =
 
 type Open = (text: string, identity: Identity | undefined) => Opened;
 
-function narrowing({ narrowedTo }: OutboundRequest): readonly HostRule[] | null {
+function narrowing(narrowedTo: readonly string[] | null): readonly HostRule[] | null {
   // A rule that cannot be read opens nothing.
   return narrowedTo?.flatMap((text) => readHostRule(text) ?? []) ?? null;
 }

@@ -146,4 +146,15 @@ it('describes each action that this server has, with its settings', async () => 
     properties: { kind: { enum: ['http'] }, method: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] } },
     additionalProperties: false,
   });
+  const plain = { type: ['string', 'number', 'boolean'] };
+  expect(components.schemas['Action_http']).toMatchObject({
+    properties: {
+      query: { additionalProperties: { anyOf: [plain, { type: 'array', items: plain }] } },
+      watch: {
+        properties: { on: { enum: ['body', 'value'] }, first: { enum: ['silent', 'send'] } },
+        required: ['on'],
+        additionalProperties: false,
+      },
+    },
+  });
 });

@@ -164,8 +164,8 @@ describe('an address that is not open', () => {
 
   it('is judged before anything is made of it', () => {
     const outbound = anOutbound();
-    expect(outbound.judge('https://api.example.org/')).toEqual({ is: 'open', host: 'api.example.org' });
-    expect(outbound.judge('http://10.0.0.1/')).toMatchObject({ is: 'refused' });
+    expect(outbound.judge('https://api.example.org/', null)).toEqual({ is: 'open', host: 'api.example.org' });
+    expect(outbound.judge('http://10.0.0.1/', null)).toMatchObject({ is: 'refused' });
   });
 });
 

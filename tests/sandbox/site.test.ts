@@ -55,6 +55,17 @@ describe('the site of the sandbox', () => {
     expect(await cents()).not.toBe(price);
   });
 
+  it('has other news and another price an hour, a day and a week later', async () => {
+    const { call, time } = await aSite();
+    const seen = async () => [(await call('/news')).text, (await call('/price')).text.replace(/"at":"[^"]*"/, '')];
+    const before = await seen();
+    for (const ms of [60 * minute, 24 * 60 * minute, 7 * 24 * 60 * minute]) {
+      await time.advance(ms);
+      const after = await seen();
+      expect(after.filter((text, index) => text === before[index])).toEqual([]);
+    }
+  });
+
   it('fails as it is asked to, and refuses what it does not know', async () => {
     const { call } = await aSite();
     expect(await call('/failing')).toMatchObject({ status: 503, headers: { 'retry-after': '2' } });

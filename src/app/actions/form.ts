@@ -1,3 +1,4 @@
+import type { AppError } from '../../domain/errors.ts';
 import { durationText, fixedMs } from '../../domain/schedule/time/duration.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 
@@ -34,8 +35,12 @@ export interface ActionField {
   readonly example: unknown;
   /** The flag of the command line that sets it, and how it names the value: `--method <verb>`. */
   readonly flag?: string;
-  /** The part of an object that a word alone stands for. */
+  /** The part of an object that a word alone stands for; the others may be left out. */
   readonly main?: string;
+  /** For `object`: what each of its parts can be. */
+  readonly parts?: Readonly<Record<string, readonly string[]>>;
+  /** For `pairs`: values may be numbers, true, false, and lists, which stand for a name that is there several times. */
+  readonly isMany?: true;
   /** Its flag says as well that the task is one of this kind. */
   readonly names?: true;
   /** The words of a chat change it: `/edit #3 url ...`. */
@@ -76,6 +81,10 @@ export interface ReadAction {
   readonly before: string;
   /** The words behind them. They are a setting, unless the time stands there. */
   readonly after: string;
+  /** They begin on a line of their own, where no time is looked for. */
+  readonly isApart?: true;
+  /** A word right before the settings that looks like one of them; it is refused where it belongs to no time. */
+  readonly doubt?: { readonly word: string; readonly fault: AppError };
   readonly spec: ActionSpec;
   /** Settings that the words did not name, told beside the other assumptions. */
   readonly assumed: readonly string[];
@@ -145,12 +154,13 @@ function jsonFrom(text: string): unknown {
   }
 }
 
-/** `accept: text/plain`; a name without a value takes that one away. */
+/** `accept: text/plain`, `page=2`; a name without a value takes that one away. Behind a sign "off" is a value like any other. */
 function pairsFrom(text: string, before: unknown): Readonly<Record<string, unknown>> | null | undefined {
-  const [, name = '', value = ''] = /^\s*([^\s:]+)\s*:?\s*(.*)$/s.exec(text) ?? [];
+  const [, name = '', sign = '', value = ''] = /^\s*([^\s:=]+)\s*([:=]?)\s*(.*)$/s.exec(text) ?? [];
   if (name === '') return undefined;
   const { [name]: _replaced, ...others } = (before ?? {}) as Readonly<Record<string, unknown>>;
-  const all = value === '' || gone.test(value) ? others : { ...others, [name]: value.trim() };
+  const isGone = value === '' || (sign === '' && gone.test(value));
+  const all = isGone ? others : { ...others, [name]: value.trim() };
   return Object.keys(all).length === 0 ? null : all;
 }
 

@@ -53,5 +53,6 @@ export type OutboundEnd =
 export interface Egress {
   judge(
     url: string,
+    narrowedTo: readonly string[] | null,
   ): { readonly is: 'open'; readonly host: string } | { readonly is: 'refused'; readonly reason: string };
 }

@@ -26,7 +26,15 @@ const fields: readonly ActionField[] = [
     isEditable: true,
     inBrief: true,
   },
-  { name: 'query', is: 'pairs', does: 'Parameters, added to those of the url.', example: { currency: 'EUR' } },
+  {
+    name: 'query',
+    is: 'pairs',
+    isMany: true,
+    does: 'Parameters, added to those of the url.',
+    example: { currency: 'EUR' },
+    flag: '--query <name=value>',
+    isEditable: true,
+  },
   {
     name: 'headers',
     is: 'pairs',
@@ -56,6 +64,8 @@ const fields: readonly ActionField[] = [
     is: 'wholes',
     does: 'The statuses that are a success: one, or a list. 200 to 299 without it.',
     example: [200, 404],
+    flag: '--expect-status <list>',
+    isEditable: true,
   },
   {
     name: 'select',
@@ -80,6 +90,7 @@ const fields: readonly ActionField[] = [
     example: { on: 'value', first: 'silent' },
     flag: '--watch <body|value>',
     main: 'on',
+    parts: { on: ['body', 'value'], first: ['silent', 'send'] },
     isEditable: true,
   },
 ];
@@ -162,7 +173,7 @@ const hosted = /^(?:(?:[\w-]+\.)+[a-z]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3}(?=[
 function read(words: string): ReadAction | null {
   // A template in an address may have spaces in it.
   const tokens = [...words.matchAll(/(?:\{\{[\s\S]*?\}\}|\S)+/g)];
-  const at = tokens.findIndex(([token]) => schemed.test(token) || hosted.test(token));
+  const at = tokens.findIndex(([token]) => isAddress(token));
   const [found, named] = [tokens[at], tokens[at - 1]];
   if (found === undefined) {
     const scheme = tokens.find(([token]) => /^[a-z][a-z\d+.-]*:\/\//i.test(token))?.[0];
@@ -171,23 +182,72 @@ function read(words: string): ReadAction | null {
   }
   const method = methodIn(named?.[0] ?? '');
   const before = words.slice(0, (method === null ? found.index : named?.index) ?? 0).trim();
-  const after = words.slice(found.index + found[0].length).trim();
+  const behind = words.slice(found.index + found[0].length);
   const isBare = !schemed.test(found[0]);
   const url = isBare ? `https://${found[0]}` : found[0];
-  const spec = (template: string): ActionSpec => ({
-    kind: 'http',
-    ...(method === null || method === 'GET' ? {} : { method }),
-    url,
-    ...(template === '' ? {} : { template }),
-  });
-  return { before, after, spec: spec(after), assumed: isBare ? ['https'] : [], with: spec };
+  const { watch, after } = watchIn(behind.trim());
+  const spec = (template: string): ActionSpec => {
+    refuseAnother(template);
+    return {
+      kind: 'http',
+      ...(method === null || method === 'GET' ? {} : { method }),
+      url,
+      ...(watch === undefined ? {} : { watch }),
+      ...(template === '' ? {} : { template }),
+    };
+  };
+  return {
+    before,
+    after,
+    ...(/^[^\S\n]*\n/.test(behind) ? { isApart: true } : {}),
+    ...(method === null ? doubtIn(named?.[0] ?? '') : {}),
+    spec: spec(after),
+    assumed: isBare ? ['https'] : [],
+    with: spec,
+  };
+}
+
+function isAddress(token: string): boolean {
+  return schemed.test(token) || hosted.test(token);
+}
+
+const watchWords = String.raw`(?:and\s+)?watch\s+(?:the\s+)?(body|page|value)(?:\s+first\s+(silent|send))?(?![\w:])`;
+const watchAlone = /^watch$/i;
+const watchAtEnds = [new RegExp(`^${watchWords}`, 'i'), new RegExp(`(?:^|\\s)${watchWords}$`, 'i')];
+
+/** "Watch body", before the template or behind it: of the page tells changes alone. */
+function watchIn(words: string): { readonly watch?: object; readonly after: string } {
+  if (watchAlone.test(words)) return { watch: { on: 'body' }, after: '' };
+  for (const end of watchAtEnds) {
+    const [found, on = '', first] = end.exec(words) ?? [];
+    if (found === undefined) continue;
+    const watch = { on: /^value$/i.test(on) ? 'value' : 'body' };
+    const after = words.replace(end, '').trim();
+    return { watch: first === undefined ? watch : { ...watch, first: first.toLowerCase() }, after };
+  }
+  return { after: words };
+}
+
+/** An address in words without a template is hardly meant to be said. */
+function refuseAnother(text: string): void {
+  const tokens = /\{[{%]/.test(text) ? [] : text.split(/\s+/);
+  const other = tokens.find((token, index) => schemed.test(token) || (index === 0 && hosted.test(token)));
+  if (other === undefined) return;
+  throw refused(
+    'url',
+    `${withoutSecrets(other).slice(0, 60)} is a second address, and a task calls one. Make another task for it.`,
+  );
 }
 
 function methodIn(word: string): string | null {
-  if (/^(?:OPTIONS|TRACE|CONNECT)$/i.test(word)) {
-    throw refused('method', `${word.toUpperCase()} is not one of ${httpMethods.join(', ')}.`);
-  }
   return httpMethods.find((one) => one === word.toUpperCase()) ?? null;
+}
+
+/** Methods that are none of ours, and slips of the pen, look like one. */
+function doubtIn(word: string): Pick<ReadAction, 'doubt'> {
+  if (!/^[A-Z]{3,12}$/.test(word) && !/^(?:options|trace|connect)$/i.test(word)) return {};
+  const message = `${word.toUpperCase()} is not one of ${httpMethods.join(', ')}. A name goes before the time.`;
+  return { doubt: { word, fault: refused('method', message) } };
 }
 
 function refused(field: string, message: string): AppError {

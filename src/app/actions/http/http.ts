@@ -6,7 +6,7 @@ import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';
-import { callOf, type Call } from './request.ts';
+import { callOf, checkForm, type Call } from './request.ts';
 import { resultOf, type ResultDeps } from './result.ts';
 import { carriesBody, hostOf, judgeTarget, readSettings, type HttpSettings } from './settings.ts';
 import { hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
@@ -31,11 +31,13 @@ export function httpAction(deps: HttpDeps): Action {
   const { outbound, hosts } = deps;
   return {
     kind: 'http',
-    check: (spec, instructions) => {
+    check: (spec, instructions, hosts = null) => {
       const settings = readSettings(spec);
-      judgeTarget(settings, outbound);
+      judgeTarget(settings, outbound, hosts);
+      checkForm(settings);
       return writtenIn(settings, instructions);
     },
+    timeoutMs: (spec) => settingsIn(spec)?.timeoutMs ?? null,
     scopes: (spec) => [hostScope(hostOf(readSettings(spec)) ?? '*')],
     // Every attempt of a slot carries the same key, by which a target tells a repeat from a new call.
     repeatable: () => true,

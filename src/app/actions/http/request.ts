@@ -56,8 +56,7 @@ function bodyOf(settings: HttpSettings, caller: Caller, instructions: string): B
   if (!('body' in settings)) return { body: null, type: null };
   const { body, headers } = settings;
   if (typeof body === 'string') return { body, type: 'text/plain; charset=utf-8' };
-  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    return { body: formOf(body), type: null };
+  if (isForm(headers)) return { body: formOf(body), type: null };
   return { body: JSON.stringify(body), type: json };
 }
 
@@ -71,6 +70,15 @@ function envelopeOf({ taskId, runId, attempt, input }: Caller, instructions: str
     run_id: runId,
     payload: { text: isBlank(instructions) ? null : instructions, context: input.context ?? {} },
   };
+}
+
+/** Refuses a body that no form can carry, before it is rendered. */
+export function checkForm({ body, headers }: Pick<HttpSettings, 'body' | 'headers'>): void {
+  if (typeof body !== 'string' && body !== undefined && isForm(headers)) formOf(body);
+}
+
+function isForm(headers: HttpSettings['headers']): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
 }
 
 const formExample = '{"name": "Ada", "city": ["Oslo", "Rome"]}';

@@ -152,11 +152,11 @@ function originIn(url: string): string | null {
   return origin === '' || isTemplate(origin) || !URL.canParse(origin) ? null : origin;
 }
 
-/** Targets that no run may reach are refused before there is a task. */
-export function judgeTarget({ url }: HttpSettings, egress: Egress): void {
+/** Targets that no run may reach are refused before there is a task; so are those to which its chat does not let its tasks go. */
+export function judgeTarget({ url }: HttpSettings, egress: Egress, hosts: readonly string[] | null): void {
   const target = isTemplate(url) ? originIn(url) : url;
   if (target === null) return;
-  const verdict = egress.judge(target);
+  const verdict = egress.judge(target, hosts);
   if (verdict.is === 'refused') throw refused('url', verdict.reason, urlExample);
 }
 

@@ -10,9 +10,9 @@ function editable(form: ActionForm | undefined): readonly ActionField[] {
   return (form?.fields ?? []).filter(({ isEditable }) => isEditable === true);
 }
 
-/** Pairs are written one by one, so that one is called by the singular. */
+/** Pairs are written one by one, so that one is called by the singular; and names in several words as people write them. */
 function namesOf({ name, is }: ActionField): readonly string[] {
-  return is === 'pairs' ? [name, name.replace(/s$/, '')] : [name];
+  return is === 'pairs' ? [name, name.replace(/s$/, '')] : [...new Set([name, name.replaceAll('_', ' ')])];
 }
 
 /** True where the words begin with the name of a setting of any kind. */
@@ -51,6 +51,7 @@ function exampleText({ example, main, is }: ActionField): string {
       .slice(0, 1)
       .map(([name, value]) => `${name}: ${String(value)}`)
       .join();
+  if (Array.isArray(example)) return example.join(', ');
   return settingText(example);
 }
 

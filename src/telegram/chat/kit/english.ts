@@ -84,6 +84,8 @@ export const actionTexts = {
   asked: (ask: string, how: string, tries: readonly string[]): Rich =>
     lines(bold(ask), `${how}, for example:`, ...tries.map(code)),
   unread: (ask: string, tries: readonly string[]): Rich => lines(ask, 'For example:', ...tries.map(code)),
+  timeBehind: (words: string): string =>
+    `“${oneLine(words, 60)}” looks like time, and does not go with the rest. Write the time before the address; a text begins on a new line.`,
   change: 'Change call',
   editHint: (number: number, name: string, example: string, names: readonly string[]): Rich =>
     say`What it calls: ${code(`/edit #${number} ${name} ${example}`)}, and so on with ${names.join(', ')}.`,

@@ -143,12 +143,16 @@ describe('the settings of an http action', () => {
   it('are refused where no call may go, as far as that is known', () => {
     const judged: string[] = [];
     const judge = (spec: object, reason: string | null) => {
-      judgeTarget(read(spec), {
-        judge: (target) => {
-          judged.push(target);
-          return reason === null ? { is: 'open', host: 'x' } : { is: 'refused', reason };
+      judgeTarget(
+        read(spec),
+        {
+          judge: (target) => {
+            judged.push(target);
+            return reason === null ? { is: 'open', host: 'x' } : { is: 'refused', reason };
+          },
         },
-      });
+        null,
+      );
     };
     expect(() => judge({ url: 'http://127.0.0.1/x' }, 'is an address of this computer')).toThrow(
       'action.url is an address of this computer. Example:',

@@ -9,6 +9,7 @@ import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, returning, select } from '../engine/statements.ts';
 import { dropAlbums } from '../outbox/albums.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
+import { rollUp } from '../spending/usage.ts';
 import { changesState } from '../tables/records.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { noteKept } from './notes.ts';
@@ -279,7 +280,7 @@ function* dropOfRuns(runs: readonly string[], now: number): Script<Removed> {
   return {
     attempts: yield* dropIn('attempts', 'run_id', runs),
     deliveries: yield* dropIn('deliveries', 'run_id', runs),
-    usage: yield* dropIn('usage', 'run_id', runs),
+    usage: yield* rollUp(runs),
     blob_refs: yield* dropRefsOf(runs, now),
   };
 }

@@ -1,10 +1,7 @@
-import { createActions, type Actions } from '../app/actions/action.ts';
+import type { Actions } from '../app/actions/action.ts';
 import { reckoningOf } from '../app/actions/costs.ts';
-import { readDigest } from '../app/actions/digest.ts';
-import { echoAction } from '../app/actions/echo.ts';
-import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
-import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
+import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlog.ts';
@@ -21,7 +18,6 @@ import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Egress, Outbound } from '../app/ports/outbound.ts';
 import type {
   Backups,
   Bell,
@@ -66,8 +62,6 @@ import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { settingsOf } from '../domain/chat-settings.ts';
-import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
@@ -77,7 +71,7 @@ import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault, sourceFor } from '../system/vault.ts';
-import { localeOf } from '../telegram/chat/texts.ts';
+import { actionsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -106,7 +100,9 @@ export interface Outside {
   /** Absent where no expression is evaluated. */
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
-  readonly outbound?: Outbound & Egress;
+  readonly outbound?: OutboundOfTasks;
+  /** In the place of those that the store keeps. */
+  readonly runSecrets?: RunSecrets;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
   /** In which days begin where nobody says otherwise. */
@@ -194,8 +190,8 @@ export type RoomSettings = Pick<
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
-  const secrets = secretsOf(settings, { ...world, ...outside });
-  const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
+  const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
@@ -297,7 +293,7 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   const deps = { ...world, operator, vault: world.vault ?? openVault(sourceFor(':memory:')) };
   const secrets = createSecretKeeping(deps);
   const secretQuestions = createSecretQuestions({ ...deps, secrets });
-  return { secrets, runSecrets: createRunSecrets(deps), secretQuestions };
+  return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
 }
 
 /** A text that people wrote is tried by its language. */
@@ -305,41 +301,6 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   return {
     check: (written, owner) => (written.language === 'jsonata' ? expressions : templates).check(written, owner),
   };
-}
-
-interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
-  readonly templates: Templates;
-  readonly expressions: Expressions;
-  readonly bell: Bell;
-}
-
-function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
-  const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
-  const made = actionsIn(entries, {
-    ...world,
-    outbound,
-    watches: store,
-    digest: sha256,
-    hosts: hostsOf(settings, world),
-    hostsOfChat: async (chatId) => settingsOf(await store.chatSettings(chatId)).hosts,
-    lastOf: (taskId) => store.lastResult(taskId),
-    readDigest: (query) => readDigest({ store, localeOf }, query),
-  });
-  return createActions([...made, ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
-}
-
-function hostsOf(settings: RoomSettings, { store, clock, bell, log, ...world }: ActionWorld): Hosts {
-  return createHosts({
-    ...world,
-    rules: { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE },
-    wake: (runIds) => {
-      store.wakeRuns(runIds, clock.now()).then(
-        () => bell.ring('runner'),
-        // They look again by themselves.
-        (error: unknown) => log.warn('runs_not_woken', { count: runIds.length, error: errorText(error) }),
-      );
-    },
-  });
 }
 
 type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
@@ -354,11 +315,6 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-const noOutbound: Outbound & Egress = {
-  call: async () => ({ is: 'refused', error: 'nothing outside is called here' }),
-  judge: () => ({ is: 'refused', reason: 'cannot be reached, because nothing outside is called here' }),
-};
-
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),

@@ -294,7 +294,7 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
 async function tellOfKeys({ state }: Rooms['secrets'], log: World['log']): Promise<void> {
   const { unreadable, former } = await state();
   if (unreadable > 0) log.error('secrets_without_key', { count: unreadable, advice: 'cronogram doctor' });
-  if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'cronogram secret rotate' });
+  if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'secret rotate' });
 }
 
 interface LoopsDeps {

@@ -77,6 +77,7 @@ it('tells before a task is made what it would reach and cost, and for how long i
       changes_things: false,
       repeatable: true,
       reaches: ['api.example.com'],
+      secrets: [],
       costs: [{ kind: 'requests', per_run: 1, often: { count: 60, per: 'day' }, at_once: 20 }],
       attempts: 3,
       retry_window_seconds: 198,

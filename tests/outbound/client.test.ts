@@ -125,7 +125,7 @@ describe('a request', () => {
     ['http://closed.example.com:1/', 'closed.example.com could not be reached (ECONNREFUSED).'],
   ])('to %s fails, and may be tried again', async (url, error) => {
     const outbound = anOutbound({ allow: ['*.example.com'], addresses: { 'no-such.example.com': [] } });
-    expect(await outbound.call(aRequest(url))).toEqual({ is: 'failed', type: 'NETWORK', error });
+    expect(await outbound.call(aRequest(url))).toEqual({ is: 'failed', type: 'NETWORK', error, isUnsent: true });
   });
 });
 

@@ -139,6 +139,13 @@ export interface ActionPreview {
   readonly reaches: readonly string[];
   /** The most that one attempt spends, such as `{ kind: 'requests', quantity: 3 }`. */
   readonly costs: readonly Amount[];
+  /** Secrets by name, and the host to which each goes. */
+  readonly secrets?: readonly SecretSent[];
+}
+
+export interface SecretSent {
+  readonly name: string;
+  readonly host: string;
 }
 
 /** Exactly one executor for each kind of action. */

@@ -37,6 +37,13 @@ export interface ActionField {
   readonly flag?: string;
   /** The part of an object that a word alone stands for; the others may be left out. */
   readonly main?: string;
+  /** For an object that people write and read in a few words; JSON does as well. */
+  readonly words?: {
+    /** Undefined where they cannot be read. */
+    readonly read: (text: string) => unknown;
+    /** Null where they cannot tell it. */
+    readonly tell: (value: unknown) => string | null;
+  };
   /** For `object`: what each of its parts can be. */
   readonly parts?: Readonly<Record<string, readonly string[]>>;
   /** For `pairs`: values may be numbers, true, false, and lists, which stand for a name that is there several times. */
@@ -111,7 +118,7 @@ const gone = /^(?:remove|none|off|default)$/i;
 export function settingFrom(field: ActionField, text: string, before?: unknown): unknown {
   // A setting that must be there is never taken away by a word that may be its value.
   if (text === '' || (gone.test(text) && field.isRequired !== true)) return null;
-  return readers[field.is](text, field, before);
+  return field.words?.read(text) ?? readers[field.is](text, field, before);
 }
 
 type Reader = (text: string, field: ActionField, before: unknown) => unknown;
@@ -172,15 +179,16 @@ export function settingLines(
   spec: ActionSpec,
 ): readonly (readonly [name: string, value: string])[] {
   const known = fields.map(({ name }) => name);
+  const fieldOf = (name: string) => fields.find((field) => field.name === name);
   const others = Object.keys(spec).filter((name) => name !== 'kind' && !known.includes(name));
   return [...known, ...others].flatMap((name) => {
     const value = spec[name];
-    return value === undefined ? [] : [[name, settingText(value)] as const];
+    return value === undefined ? [] : [[name, settingText(value, fieldOf(name))] as const];
   });
 }
 
-export function settingText(value: unknown): string {
-  const text = typeof value === 'string' ? withoutSecrets(value) : pairsText(value);
+export function settingText(value: unknown, field?: Pick<ActionField, 'words'>): string {
+  const text = field?.words?.tell(value) ?? (typeof value === 'string' ? withoutSecrets(value) : pairsText(value));
   return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
 }
 

@@ -23,6 +23,7 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
+import { refuseSecrets } from '../../domain/secrets/mentions.ts';
 import {
   addressed,
   checkLabels,
@@ -166,6 +167,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
   const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
+  if (input.title !== undefined) refuseSecrets('title', input.title);
   checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);

@@ -54,10 +54,19 @@ function titleOf(form: ActionForm | undefined, action: { readonly kind: string }
 
 /** An action that reaches nothing costs nothing, and does no harm when it is done again. */
 function wireOutlook(found: Outlook | null) {
-  const { repeatable = true, reaches = [], costs = [], attempts = null, retryWindowMs, catchUp = null } = found ?? {};
+  const {
+    repeatable = true,
+    reaches = [],
+    secrets = [],
+    costs = [],
+    attempts = null,
+    retryWindowMs,
+    catchUp = null,
+  } = found ?? {};
   return {
     repeatable,
     reaches: [...reaches],
+    secrets: secrets.map(({ name, host }) => ({ name, host })),
     costs: costs.map(({ kind, perRun, often, atOnce }) => ({ kind, often, ...wire({ perRun, atOnce }) })),
     attempts,
     retry_window_seconds: retryWindowMs === undefined ? null : retryWindowMs / 1000,

@@ -52,6 +52,15 @@ const fields: readonly ActionField[] = [
     isEditable: true,
   },
   {
+    name: 'auth',
+    is: 'object',
+    does: 'How the call shows who makes it, by names of secrets: {kind: bearer | basic | header | hmac | oauth2 | mtls, secret, ...}.',
+    example: { kind: 'bearer', secret: 'SHOP_TOKEN' },
+    words: { read: authWords, tell: authTold },
+    flag: '--auth <words or json>',
+    isEditable: true,
+  },
+  {
     name: 'timeout',
     is: 'length',
     does: 'How long one request may take; policies.timeout bounds the attempt, and the smaller wins.',
@@ -111,6 +120,7 @@ export const httpForm = {
       ['/fetch every hour https://example.com/news', 'sends what the address answers'],
       ['/fetch every weekday at 18:00 POST https://example.com/hook', 'calls a webhook with the task as JSON'],
       ['/edit #3 watch body', 'from now on only what has changed, with the difference'],
+      ['/edit #3 auth bearer SHOP_TOKEN', 'sends the secret SHOP_TOKEN, which nobody is shown'],
       ['/fetch', 'asks step by step, with buttons'],
     ],
     notes: [
@@ -132,6 +142,37 @@ export const httpForm = {
   title: (spec) => titleOf(textOf(spec['url'])),
 } as const satisfies ActionForm;
 
+/** `bearer NAME`, `basic USER NAME`, `header X-Key NAME`, `hmac NAME [BEFORE]`, `mtls CERT KEY [CA]`; the rest is JSON. */
+const authParts: Readonly<Record<string, readonly string[]>> = {
+  bearer: ['secret'],
+  basic: ['username', 'secret'],
+  header: ['header', 'secret'],
+  hmac: ['secret', 'previous?'],
+  mtls: ['cert', 'key', 'ca?'],
+};
+
+function authWords(text: string): unknown {
+  const [kind = '', ...words] = text.match(/\{\{[^}]*\}\}|\S+/g) ?? [];
+  const parts = authParts[kind.toLowerCase()];
+  const needed = parts?.filter((part) => !part.endsWith('?')) ?? [];
+  if (parts === undefined || words.length < needed.length || words.length > parts.length) return undefined;
+  const named = words.map((word, index) => [(parts[index] ?? '').replace('?', ''), word]);
+  return { kind: kind.toLowerCase(), ...Object.fromEntries(named) };
+}
+
+/** Names of secrets may be read by everybody who may read the task. */
+function authTold(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { kind, ...parts } = value as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string') return null;
+  const known = authParts[kind];
+  const shown = (one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one));
+  const words =
+    known?.flatMap((part) => parts[part.replace('?', '')] ?? []).map(shown) ??
+    Object.entries(parts).map(([name, one]) => `${name}=${shown(one)}`);
+  return [kind, ...words].join(' ');
+}
+
 function methodOf({ method, body }: ActionSpec): string {
   if (typeof method === 'string') return method.toUpperCase();
   return body === undefined ? 'GET' : 'POST';
@@ -139,7 +180,7 @@ function methodOf({ method, body }: ActionSpec): string {
 
 /** Settings of the request, and none of those for the answer. */
 function sent(spec: ActionSpec): readonly string[] {
-  const names = new Set(['query', 'headers', 'body']);
+  const names = new Set(['query', 'headers', 'body', 'auth']);
   const told = settingLines({ fields: fields.filter(({ name }) => names.has(name)) }, onlyOf(spec, names));
   const isBare = ['GET', 'HEAD'].includes(methodOf(spec)) || spec['body'] !== undefined;
   return [
@@ -159,6 +200,7 @@ function textOf(value: unknown): string {
 /** The host and the path, which tell more than the scheme and the parameters do. */
 function titleOf(url: string): string {
   const bare = withoutSecrets(url)
+    .replace(/\{\{[^}]*\bsecrets\b[^}]*\}\}/g, '…')
     .replace(/^https?:\/\/(?:[^/@]*@)?/i, '')
     .replace(/[?#].*$/s, '')
     .replace(/\/$/, '');

@@ -1,12 +1,10 @@
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
-import type { OutboundRequest } from '../../ports/outbound.ts';
 import type { Job } from '../action.ts';
-import { addressOf, headerValue, refused, type HttpSettings } from './settings.ts';
+import { headerValue, refused } from './refusal.ts';
+import type { Call } from './secret-marks.ts';
+import { addressOf, type HttpSettings } from './settings.ts';
 import { carriesEnvelope } from './written.ts';
-
-/** The call as it leaves, apart from how it may be broken off. */
-export type Call = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
 
 /** Facts of a job that a call carries. */
 export type Caller = Pick<Job, 'taskId' | 'runId' | 'attempt' | 'outgoingKey' | 'input'>;

@@ -71,6 +71,10 @@ export const actionTexts = {
     Record<string, ActionWords | undefined>
   >,
   reaches: (hosts: readonly string[]): string => `Reaches ${hosts.join(', ')}`,
+  sendsSecrets: (names: readonly string[], host: string): string =>
+    names.length === 1
+      ? `Sends the secret ${names.join()} to ${host}`
+      : `Sends the secrets ${names.join(', ')} to ${host}`,
   costs: (kind: string, count: number, per: 'day' | 'month' | 'year'): string => `About ${cost(kind, count)} a ${per}`,
   costsOnce: (kind: string, count: number): string => cost(kind, count),
   window: (attempts: number, span: string): string =>

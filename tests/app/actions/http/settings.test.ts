@@ -12,6 +12,7 @@ describe('the settings of an http action', () => {
       url,
       query: [],
       headers: {},
+      auth: null,
       timeoutMs: null,
       expects: null,
       select: null,
@@ -45,6 +46,7 @@ describe('the settings of an http action', () => {
       ],
       headers: { 'x-api-key': 'secret', accept: 'text/plain' },
       body,
+      auth: null,
       timeoutMs: 2500,
       expects: [200, 404],
       select: 'items[0]',
@@ -100,7 +102,7 @@ describe('the settings of an http action', () => {
     ['watch', { watch: { on: 'value' } }, 'beside a select'],
     ['watch', { watch: { on: 'body', first: 'loud' } }, 'action.watch.first is "silent" or "send"'],
     ['watch', { watch: { on: 'body', every: 1 } }, 'action.watch.every is not a part of watch'],
-    ['auth', { auth: { kind: 'bearer', secret: 'X' } }, 'not known to this version'],
+    ['auth', { auth: { kind: 'token', secret: 'X' } }, 'is one of bearer, basic'],
     ['retries', { retries: 3 }, 'is not a setting of "http"; known are kind, method, url'],
   ])('refuse what cannot work, by field, reason and example: %s %j', (field, spec, reason) => {
     const refusal = () => read(spec);

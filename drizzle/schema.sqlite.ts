@@ -36,4 +36,5 @@ export const {
   tokens,
   tokenChats,
   credentials,
+  secrets,
 } = sqliteTables;

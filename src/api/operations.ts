@@ -3,6 +3,7 @@ import { actionOperations } from './actions.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
+import { secretOperations } from './secrets.ts';
 import { spendingOperations } from './spending.ts';
 import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
@@ -22,6 +23,7 @@ export const operations = {
   ...actionOperations,
   ...statusOperations,
   ...accessOperations,
+  ...secretOperations,
   ...spendingOperations,
   ...tokenOperations,
 } as const satisfies Readonly<Record<string, Operation>>;

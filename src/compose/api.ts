@@ -17,6 +17,7 @@ import type { CallerRooms } from '../http/serving.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
+import { sourceFor, type VaultSource } from '../system/vault.ts';
 import type { Rooms, World } from './assembly.ts';
 
 /** The parts of the API. */
@@ -127,6 +128,12 @@ function tokenOf(config: Config): { readonly token: string; readonly tokenFile: 
 export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
   const file = databaseFile(config.DATABASE_URL);
   return file === null ? 'data' : dirname(file);
+}
+
+/** Where the keys of secrets come from: the environment, and a file beside a database that is one. */
+export function vaultSource(config: Config): VaultSource {
+  const { SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous } = config;
+  return sourceFor(databaseFile(config.DATABASE_URL), key, previous);
 }
 
 export type Phase = ReturnType<typeof createPhase>;

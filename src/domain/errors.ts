@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'nothing_to_skip'
   | 'nothing_to_answer'
   | 'nothing_to_undo'
+  | 'nothing_to_rotate'
   | 'too_late'
   | 'not_repeatable'
   | 'not_attachable'

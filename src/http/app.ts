@@ -15,6 +15,7 @@ import { serveEventStream, streamEndOf, type EventStreams } from './events.ts';
 import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
+import { secretHandlers } from './handlers/secrets.ts';
 import { spendingHandlers } from './handlers/spending.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
@@ -40,6 +41,7 @@ export interface HttpDeps extends Omit<HttpRooms, 'description' | 'principal' | 
 
 const handlers = {
   ...taskHandlers,
+  ...secretHandlers,
   ...spendingHandlers,
   ...actionHandlers,
   ...verbHandlers,

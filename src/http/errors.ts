@@ -25,6 +25,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   nothing_to_skip: 409,
   nothing_to_answer: 409,
   nothing_to_undo: 409,
+  nothing_to_rotate: 409,
   too_late: 409,
   not_repeatable: 409,
   not_attachable: 409,

@@ -192,6 +192,11 @@ async function operate({ ask }: Witness): Promise<void> {
   await ask('listBudgets');
   await ask('listEvents', { query: '?kind=run.&limit=2' });
   await ask('listEvents', { query: '?after=x' });
+  await ask('setSecret', { params: { name: 'KEY' }, body: { value: 'sesame' } });
+  await ask('setSecret', { params: { name: 'key' }, body: { value: 'sesame' } });
+  await ask('listSecrets');
+  await ask('rotateSecrets');
+  await ask('deleteSecret', { params: { name: 'KEY' } });
   await ask('runAudit');
   await ask('reconcile', { body: { fix: true } });
   await ask('previewSchedule', { body: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid' } });

@@ -44,6 +44,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     timezone: 'UTC',
   });
   return createHttpApp({
+    secrets: rooms.secrets,
     roomsOf: ({ chats }) => {
       const { store: seen, ...asked } = rooms.within(chats);
       return { ...asked, operations: operationsOver(seen, asked.spending) };

@@ -55,6 +55,8 @@ const unnamed = [
   'count',
   'dry_run',
   'lately',
+  'group',
+  'timezone',
 ];
 
 interface Place {
@@ -87,6 +89,10 @@ async function aPlace(): Promise<Place> {
   };
   const message = JSON.stringify({ thread_key: theirs, text: 'Their message' });
   expect((await app.request('/v1/messages', { ...post, body: message })).status).toBe(202);
+  for (const whose of [{ thread_key: theirs }, { task_id: task.id }, { user_key: theirOwner }]) {
+    const body = JSON.stringify({ ...whose, requests: 1000, per: 'month' });
+    expect((await app.request('/v1/budgets', { ...post, method: 'PUT', body })).status).toBe(200);
+  }
   await p.settle();
   const taskRun = (await p.history(task.id)).find(({ runId }) => runId !== null);
   let names = 0;

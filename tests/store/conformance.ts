@@ -41,6 +41,7 @@ import { refreshTests } from './conformance/refresh.ts';
 import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
+import { secretTests } from './conformance/secrets.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
@@ -57,6 +58,9 @@ import { workloadTests } from './conformance/workload.ts';
 
 /** What every engine must give, method by method. The three files that call it differ in the engine alone. */
 export function conformance(open: OpenWorld): void {
+  describe('secrets', () => {
+    secretTests(open);
+  });
   describe('slots', () => {
     slotTests(open);
     specialSlotTests(open);

@@ -89,8 +89,13 @@ export interface Action {
   readonly kind: string;
   /** Its settings and its words; absent for what nobody chooses. */
   readonly form?: ActionForm;
-  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. */
-  check(spec: ActionSpec, instructions: string): readonly WrittenText[];
+  /**
+   * Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. The
+   * hosts are those to which the chat of the task keeps its tasks; null where it does not.
+   */
+  check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
+  /** The time of its own after which it ends by itself; null where its settings name none. */
+  timeoutMs?(spec: ActionSpec): number | null;
   /** Scopes that a run needs beside that of its kind, as far as the settings tell; absent for what reaches nothing. */
   scopes?(spec: ActionSpec): readonly string[];
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
@@ -134,6 +139,13 @@ export interface ActionPreview {
   readonly reaches: readonly string[];
   /** The most that one attempt spends, such as `{ kind: 'requests', quantity: 3 }`. */
   readonly costs: readonly Amount[];
+  /** Secrets by name, and the host to which each goes. */
+  readonly secrets?: readonly SecretSent[];
+}
+
+export interface SecretSent {
+  readonly name: string;
+  readonly host: string;
 }
 
 /** Exactly one executor for each kind of action. */

@@ -299,10 +299,13 @@ function consentPlan(
   if (!isAsked || consent?.is === 'given') return null;
   const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
   if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
-  const decideBy = now + limits.approvalExpiryMs;
+  const decideBy = now + effectExpiryMs;
   const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
   return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
 }
+
+/** It ends before the next slot of a daily task, which would find its run in the way. */
+const effectExpiryMs = limits.approvalExpiryMs - 60_000;
 
 const waitsForConsent = 'waits for somebody to approve it';
 

@@ -10,6 +10,7 @@ import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
+import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { WatchStore } from './watches.ts';
@@ -42,7 +43,8 @@ export interface Store
     SpendingStore,
     WatchStore,
     TokenStore,
-    CredentialStore {
+    CredentialStore,
+    SecretStore {
   /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
   within(chats: Reach): Store;
   close(): Promise<void>;

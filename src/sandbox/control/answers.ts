@@ -97,7 +97,7 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
 }
 
 /** Listens by hand: leaving an async iteration early would cut the connection before the refusal is sent. */
-function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
+export function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

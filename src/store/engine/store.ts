@@ -10,6 +10,7 @@ import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore, chatSettingsReads } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
+import { secretStore } from '../chats/secrets.ts';
 import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
 import { markTokenUsed, tokenStore } from '../chats/tokens.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
@@ -78,6 +79,7 @@ export function createStore(engine: Engine): Store {
       ...spendingStore,
       ...credentialStore,
       ...chunkStore,
+      ...secretStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),

@@ -4,6 +4,7 @@ import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunErrorCode } from '../../domain/run.ts';
 import { addRefs } from '../blobs/refs.ts';
 import { writeWatches } from '../blobs/watches.ts';
+import { survivorsOf } from '../chats/survivors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
@@ -42,7 +43,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   });
   const isWritten = new Set(written);
   const calledOff = yield* endCalledOff(sorted.filter((end) => !isWritten.has(end)));
-  const won = [...written, ...calledOff.map(({ as }) => as)];
+  const won = yield* inTheirChats([...written, ...calledOff.map(({ as }) => as)]);
   yield* closeAttempts(won);
   // Runs that ended last tell how the task stands, whatever the order of the rows.
   const finals = yield* withoutRepeats(won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt));
@@ -50,8 +51,8 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set([
-    ...calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as),
-    ...finals.filter(isLeftOut),
+    ...calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as.run.id),
+    ...finals.filter(isLeftOut).map(({ run }) => run.id),
   ]);
   const { failing, spent, kept } = yield* countTasks(finals, between);
   const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
@@ -71,6 +72,16 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* book(won);
   yield* keepReserved(won, sorted[0]?.finishedAt ?? 0);
   return { written: won.length, autoPaused };
+}
+
+/** A chat may have become one with another while its runs were under way: what they bring is for the one that is there. */
+function* inTheirChats(ends: readonly RunEnd[]): Script<readonly RunEnd[]> {
+  const survivors = yield* survivorsOf(ends.flatMap(({ run }) => run.chatId ?? []));
+  if (survivors.size === 0) return ends;
+  return ends.map((end) => {
+    const { chatId } = end.run;
+    return { ...end, run: { ...end.run, chatId: survivors.get(chatId ?? '') ?? chatId } };
+  });
 }
 
 function filesOf({ run: { id: runId, chatId }, files = [] }: RunEnd) {

@@ -1,11 +1,12 @@
 import type { SpentByQuarter, SpentByTask, SpentQuery } from '../../app/ports/metering.ts';
+import { periodAt } from '../../domain/spending/budget.ts';
 import type { Sum } from '../../domain/spending/usage.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, maybe, number, pick } from '../engine/fields.ts';
+import { columns, columnsOf, maybe, number, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
 import { seen } from '../engine/reach.ts';
-import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, select } from '../engine/statements.ts';
+import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, insertAll, run, select } from '../engine/statements.ts';
 
 /** Sums of what was spent. Rows of runs and the days that are left of older ones are alike here. */
 
@@ -68,3 +69,36 @@ export function* spentByRun(runId: string): Script<readonly Sum[]> {
     select(runFields)`from usage where run_id = ${runId} group by kind, currency order by kind, currency`,
   );
 }
+
+const keptFields = {
+  ...pick(u, 'kind', 'source', 'quantity', 'currency', 'taskId', 'ownerId', 'chatId', 'at'),
+  timezone: maybe(columnsOf('chats', 'c').timezone),
+};
+
+/**
+ * Takes away what runs that go have spent, and leaves one row for each day of their chat in its place, so that a month stays as it was
+ * however little history is kept. Answers how many rows went.
+ */
+export function* rollUp(runIds: readonly string[]): Script<number> {
+  if (runIds.length === 0) return 0;
+  const gone = yield* all(
+    select(keptFields)`from usage u left join chats c on c.id = u.chat_id where u.run_id in ${list(runIds)}`,
+  );
+  if (gone.length === 0) return 0;
+  const days = new Map<string, RolledRow>();
+  for (const { timezone, ...row } of gone) {
+    const { from: at } = periodAt(timezone ?? 'UTC', 'day', row.at);
+    const { taskId, ownerId, chatId, kind, source, currency } = row;
+    const id = `day ${[chatId, ownerId, taskId, kind, source, currency, at].join(' ')}`;
+    days.set(id, { ...row, id, at, quantity: (days.get(id)?.quantity ?? 0) + row.quantity });
+  }
+  yield* insertAll(
+    'usage',
+    [...days.values()].map((row) => ({ ...row, runId: null, attempt: 0 })),
+    raw('on conflict (id) do update set quantity = usage.quantity + excluded.quantity'),
+  );
+  yield* run(sql`delete from usage where run_id in ${list(runIds)}`);
+  return gone.length;
+}
+
+type RolledRow = Omit<Answer<typeof keptFields>, 'timezone'> & { readonly id: string };

@@ -5,6 +5,7 @@ import {
   chatsTable,
   grantsTable,
   membersTable,
+  secretsTable,
   tokenChatsTable,
   tokensTable,
   usersTable,
@@ -78,5 +79,6 @@ export function defineTables(d: Dialect) {
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
     credentials: credentialsTable(d),
+    secrets: secretsTable(d, chats),
   };
 }

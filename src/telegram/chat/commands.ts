@@ -22,6 +22,7 @@ import { statusCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
+import { secretsCommand } from './settings/secrets.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -71,6 +72,7 @@ export const commands: readonly Command[] = [
   command('digest', digestCommand, 'admins'),
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
+  command('secrets', secretsCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
   command('context', contextCommand, 'admins'),
   reading('grants', grantsCommand, 'admins'),

@@ -34,6 +34,7 @@ const englishTexts = {
   alarm: results.alarmTexts,
   setup: place.setupTexts,
   settings: settings.settingsTexts,
+  secrets: settings.secretTexts,
   server: place.serverTexts,
   usage: usage.usageTexts,
   spending: usage.spendingTexts,

@@ -230,6 +230,23 @@ export function spendingTests(open: OpenWorld): void {
     expect(await world.store.changeBudgets(gone)).toBe(1);
   });
 
+  test('runs that go leave what they have spent as one row a day, so that a month stays as it was', async () => {
+    const world = await open();
+    const tasks = await claimed(world, 2);
+    const { started } = await world.store.startRuns({ now: nine, limit: 10 }, 'boot-here', startAll);
+    await world.store.finishRuns(started.map((run) => endOf(run, { usage: [...one] })));
+    const query: SpentQuery = { thread: null, ownerId: owner, taskId: null, from: midnight, to: midnight + day };
+    const before = await world.store.spentOf(query);
+    expect(before).toEqual([{ kind: 'requests', quantity: 2, currency: null }]);
+    await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = 1`);
+    for (const shelf of ['occurrences', 'runs'] as const)
+      await world.store.prune({ shelf, after: null, before: nine + 9 * day, limit: 100, now: nine + 9 * day });
+    expect(await world.query('select run_id, at from usage')).toEqual(
+      tasks.map(() => ({ run_id: null, at: midnight })),
+    );
+    expect(await world.store.spentOf(query)).toEqual(before);
+  });
+
   test('a chat that takes another in keeps its budgets, has those of the other, and sums up what both have spent', async () => {
     const world = await open();
     const young = await world.store.chatIdOf(threadOf('-100'), 'chat-1', nine);

@@ -184,6 +184,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     testRuns: rooms.testRuns,
     spending: rooms.spending,
     access: rooms.access,
+    secrets: rooms.secrets,
+    secretQuestions: rooms.secretQuestions,
+    deleteSaid: async () => true,
     alarms: rooms.alarms,
     store: {
       ...store,

@@ -105,6 +105,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   nothing_to_skip: 'itself',
   nothing_to_answer: 'itself',
   nothing_to_undo: 'itself',
+  nothing_to_rotate: 'ours',
   too_late: 'itself',
   not_repeatable: 'itself',
   not_attachable: 'itself',

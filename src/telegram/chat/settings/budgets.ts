@@ -9,11 +9,11 @@ import {
 } from '../../../domain/spending/usage.ts';
 import { readBudget, readBudgetKind } from '../../../domain/spending/words.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
-import { alerted, answer, Refused } from '../kit/answers.ts';
+import { alerted, answer, redrawn, Refused } from '../kit/answers.ts';
 import { permitted, targetOf, threadOf } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
+import { drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage, nameOf, shortName } from '../kit/rights.ts';
-import { settled } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
 /** Budgets in words: `/settings budget 1000 requests a month`, and for a person `for Ada` before it. */
@@ -98,7 +98,7 @@ async function raisePressed(ctx: ChatContext): Promise<Answer> {
   const { spending } = texts;
   const raised = raise.scope === 'task' ? await raisedOfTask(ctx, raise) : await raisedOf(ctx, raise);
   const line = spending.raised({ ...raise, ...raised }, shortName(ctx.person.name));
-  return settled(ctx, line, spending.raisedWord);
+  return redrawn(ctx, drawn(line), spending.raisedWord);
 }
 
 interface Raised {

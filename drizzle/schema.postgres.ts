@@ -24,6 +24,7 @@ export const {
   inbox,
   drafts,
   usage,
+  budgets,
   kv,
   told,
   standing,
@@ -35,4 +36,5 @@ export const {
   tokens,
   tokenChats,
   credentials,
+  secrets,
 } = postgresTables;

@@ -2,11 +2,20 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSecrets } from '../src/app/operations/secrets.ts';
-import { CONFIG_KEYS, readConfig, secretsIn, strayVariables, unbuilt } from '../src/config/config.ts';
+import {
+  CONFIG_KEYS,
+  faultLines,
+  readConfig,
+  readLeniently,
+  secretsIn,
+  strayVariables,
+  unbuilt,
+} from '../src/config/config.ts';
 import { retentionDaysMin } from '../src/domain/policy.ts';
 import { createIds, openNotepad, sha256, tokenFrom } from '../src/system/ids.ts';
 import { memoryLog } from './support/fakes.ts';
 import { aFolder } from './support/place.ts';
+import { onPostgres } from './support/postgres.ts';
 
 describe('the configuration', () => {
   it('needs nothing, and takes an empty variable for an absent one', () => {
@@ -106,13 +115,30 @@ describe('the configuration', () => {
   });
 
   it('tells an address of a database that cannot be read from one that can', () => {
-    expect(readConfig({ DATABASE_URL: 'postgres://ada:p%23ss@db/cronogram' })).toHaveProperty('config');
+    expect(readConfig({ ...onPostgres, DATABASE_URL: 'postgres://ada:p%23ss@db/cronogram' })).toHaveProperty('config');
     for (const url of ['postgres://ada:p#ss/w@db/cronogram', 'postgres://ada:pass@db:port/x', 'mysql://x', 'file:'])
       expect(readConfig({ DATABASE_URL: url })).toMatchObject({ faults: [{ variable: 'DATABASE_URL' }] });
   });
 
+  it('wants a key and a token on Postgres, where no file beside the database can keep them', () => {
+    const url = 'postgres://ada:pass@db/cronogram';
+    const read = readConfig({ DATABASE_URL: url });
+    expect(read).toMatchObject({ faults: [{ variable: 'SECRETS_KEY' }, { variable: 'API_TOKEN' }] });
+    expect(faultLines('faults' in read ? read.faults : []).split('\n')).toHaveLength(3);
+    expect(readConfig({ DATABASE_URL: url, ...onPostgres })).toHaveProperty(
+      'config.SECRETS_KEY',
+      Buffer.alloc(32, 0x5e),
+    );
+    // Verbs that go on know the database all the same.
+    expect(readLeniently({ DATABASE_URL: url })).toMatchObject({
+      config: { DATABASE_URL: url },
+      faults: [{ variable: 'SECRETS_KEY' }, { variable: 'API_TOKEN' }],
+    });
+  });
+
   it('knows what of it must not be written anywhere', () => {
     const read = readConfig({
+      SECRETS_KEY: onPostgres.SECRETS_KEY,
       API_TOKEN: 'the-token-of-the-api',
       DATABASE_URL: 'postgres://ada:p%23ss-word@db/cronogram',
       HEARTBEAT_URL: 'https://watch.example.org/ping/the-id?key=the-key',
@@ -233,5 +259,67 @@ describe('ids', () => {
   it('and digests do not collide for different texts', () => {
     expect(sha256.of('a')).toHaveLength(43);
     expect(sha256.of('a')).not.toBe(sha256.of('b'));
+  });
+});
+
+describe('secrets of the environment', () => {
+  const secretsOf = (environment: Record<string, string>) => {
+    const read = readConfig(environment);
+    return 'config' in read ? read.config.operatorSecrets : read.faults;
+  };
+  const variables = (environment: Record<string, string>) => {
+    const read = readConfig(environment);
+    return 'faults' in read ? read.faults.map(({ variable, problem }) => `${variable} ${problem}`) : [];
+  };
+
+  it('have a name, a value or a file that holds it, hosts and chats', () => {
+    const file = join(aFolder(), 'key');
+    writeFileSync(file, '-----BEGIN KEY-----\nabc\n-----END KEY-----\n');
+    expect(
+      secretsOf({
+        SECRET_WEATHER: 'w3ather',
+        SECRET_WEATHER_HOSTS: 'api.example.com, *.corp.example:8443',
+        SECRET_WEATHER_CHATS: '-1001, 1002',
+        SECRET_CERT_FILE: file,
+        SECRET_EMPTY: '',
+      }),
+    ).toEqual([
+      {
+        name: 'WEATHER',
+        value: 'w3ather',
+        hosts: ['api.example.com', '*.corp.example:8443'],
+        chats: ['-1001', '1002'],
+      },
+      { name: 'CERT', value: '-----BEGIN KEY-----\nabc\n-----END KEY-----', hosts: [], chats: [] },
+    ]);
+  });
+
+  it.each([
+    [{ SECRET_A: 'abc' }, 'SECRET_A has 3 bytes; it needs 4 to 8192'],
+    [{ SECRET_A: 'x'.repeat(8193) }, 'SECRET_A has 8193 bytes; it needs 4 to 8192'],
+    [{ SECRET_a: 'abcd' }, 'SECRET_a is no name of a secret'],
+    [{ SECRET_: 'abcd' }, 'SECRET_ is no name of a secret'],
+    [{ [`SECRET_${'A'.repeat(65)}`]: 'abcd' }, 'is no name of a secret'],
+    [{ SECRET_A_HOSTS: 'a.example.com' }, 'SECRET_A_HOSTS says something about SECRET_A, which is not set'],
+    [{ SECRET_A: 'abcd', SECRET_A_HOSTS: 'a.example.com,http://x' }, 'SECRET_A_HOSTS holds http://x, which is no host'],
+    [{ SECRET_A: 'abcd', SECRET_A_CHATS: 'all' }, 'SECRET_A_CHATS is a list of chat ids'],
+    [{ SECRET_A: 'abcd', SECRET_A_FILE: '/x' }, 'SECRET_A_FILE is set together with SECRET_A'],
+    [{ SECRET_A_FILE: '/nowhere/at/all' }, 'SECRET_A_FILE cannot be read (ENOENT)'],
+    [{ SECRETS_KEY: 'abcd' }, 'SECRETS_KEY is 32 bytes, as 64 hex digits or in base64'],
+  ])('are refused with one line: %j', (environment, words) => {
+    const told = variables(environment);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(words);
+    expect(told[0]).not.toMatch(/abc(?:$|\s)|xxxx/);
+  });
+
+  it('are no strays, and are hidden wherever they would be written', () => {
+    expect(strayVariables({ SECRET_A: 'x', SECRET_A_HOSTS: 'y', SECRETS_KEY_FILE: 'z' })).toEqual([]);
+    const read = readConfig({ SECRET_A: 'sesame-value', SECRETS_KEY: 'ab'.repeat(32) });
+    if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+    const { hide } = createSecrets(secretsIn(read.config));
+    expect(hide(`a sesame-value b ${'ab'.repeat(32)} c ${Buffer.alloc(32, 0xab).toString('base64')}`)).toBe(
+      'a [secret] b [secret] c [secret]',
+    );
   });
 });

@@ -45,6 +45,9 @@ const outlook = strict({
   changes_things: z.boolean().meta({ description: 'The call itself is the effect: approval is asked for before it.' }),
   repeatable: z.boolean().meta({ description: 'It is done again after a crash in the midst of it.' }),
   reaches: z.array(z.string()),
+  secrets: z.array(strict({ name: z.string(), host: z.string() })).meta({
+    description: 'Secrets by name, and the host to which the value of each goes.',
+  }),
   costs: z.array(cost),
   attempts: z.int().nullable(),
   retry_window_seconds: z.number().nullable().meta({ description: 'Within which the last try of a run ends.' }),

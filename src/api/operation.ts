@@ -87,7 +87,17 @@ export interface Operation<
 }
 
 interface Described<P, Q, B, A> {
-  readonly tag: 'tasks' | 'threads' | 'runs' | 'schedules' | 'grants' | 'actions' | 'tokens' | 'operations' | 'health';
+  readonly tag:
+    | 'tasks'
+    | 'threads'
+    | 'runs'
+    | 'schedules'
+    | 'grants'
+    | 'secrets'
+    | 'actions'
+    | 'tokens'
+    | 'operations'
+    | 'health';
   readonly summary: string;
   /** What the token must allow; `open` needs no token. */
   readonly scope: TokenScope | 'open';

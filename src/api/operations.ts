@@ -3,6 +3,8 @@ import { actionOperations } from './actions.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
+import { secretOperations } from './secrets.ts';
+import { spendingOperations } from './spending.ts';
 import { accessOperations, statusOperations } from './status.ts';
 import { taskOperations } from './tasks.ts';
 import { threadOperations } from './threads.ts';
@@ -21,6 +23,8 @@ export const operations = {
   ...actionOperations,
   ...statusOperations,
   ...accessOperations,
+  ...secretOperations,
+  ...spendingOperations,
   ...tokenOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 

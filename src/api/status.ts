@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { operation, cursor, instant, instantSent, noBody, page, strict, text } from './operation.ts';
+import { operation, cursor, instant, instantSent, noBody, page, strict, text, timezone } from './operation.ts';
+import { sum } from './spending.ts';
 
 /** Status, usage, and the tick for clients that do not want to wait. */
 
@@ -88,6 +89,9 @@ export const statusOperations = {
           description: 'Owners who are told of none, because they have no private chat with the bot.',
         }),
       }),
+      tokens: strict({ live: count, expired: count })
+        .nullable()
+        .meta({ description: 'Named tokens that hold, and that have expired; null for a token of some chats.' }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
       last_tick_at: instant.nullable().meta({
         description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',
@@ -109,6 +113,12 @@ export const statusOperations = {
     query: strict({
       thread_key: z.string().optional(),
       user_key: z.string().max(64).optional().meta({ description: 'The owner of the tasks.' }),
+      task_id: z.string().max(64).optional(),
+      group: z
+        .enum(['day', 'task'])
+        .optional()
+        .meta({ description: 'Tells what was spent by days of the zone, or by tasks, as well.' }),
+      timezone: timezone.optional().meta({ description: 'With group: day; DEFAULT_TIMEZONE when absent.' }),
       from: instantSent.optional().meta({ description: '30 days before to when absent.' }),
       to: instantSent
         .optional()
@@ -121,7 +131,14 @@ export const statusOperations = {
       failures: count,
       messages: count.meta({ description: 'Answers, results and notices that were delivered.' }),
       capped: z.boolean().meta({ description: 'There are more than were counted.' }),
-      spent: z.array(strict({ kind: z.string(), quantity: z.number() })),
+      spent: z
+        .array(strict(sum))
+        .meta({ description: 'By all attempts of the runs that were let in within the stretch.' }),
+      by_day: z.array(strict({ day: z.string(), ...sum })).optional(),
+      by_task: z
+        .array(strict({ task_id: z.string(), number: z.int().nullable(), title: text, ...sum }))
+        .optional()
+        .meta({ description: 'The most first; number and title are null where the task is gone.' }),
       quota: strict({ chat: used, user: used }).meta({
         description: 'Tasks that can still run; null where no thread_key or no user_key was named.',
       }),

@@ -186,6 +186,8 @@ export interface Terminal {
   read(): Promise<string>;
   /** One line that a person types. */
   ask(question: string): Promise<string>;
+  /** The same, and nobody sees what is typed. */
+  askHidden(question: string): Promise<string>;
 }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';

@@ -7,6 +7,7 @@ import type { Meter } from '../app/ports/metering.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
+import type { Spending } from '../app/use-cases/spending.ts';
 import type { Config } from '../config/config.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -16,6 +17,7 @@ import type { CallerRooms } from '../http/serving.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { sha256, tokenFrom } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
+import { sourceFor, type VaultSource } from '../system/vault.ts';
 import type { Rooms, World } from './assembly.ts';
 
 /** The parts of the API. */
@@ -66,11 +68,12 @@ export function createApi(config: Config, deps: ApiDeps) {
     ...rooms,
     ...(measures === undefined ? {} : { meter: measures.meter, metrics: measures.page(ready) }),
     ...(streams === undefined ? {} : { streams }),
-    roomsOf: roomsFor(deps, (seen) => ({
+    roomsOf: roomsFor(deps, (seen, spending) => ({
       status: status(seen),
-      usage: createUsage({ ...world, store: seen, quota: { chat, user } }),
+      usage: createUsage({ ...world, store: seen, spending, quota: { chat, user } }),
       tick,
       retentionDays,
+      timezone: config.DEFAULT_TIMEZONE,
     })),
     tellOnce: createKeptAnswers({ ...world, store, digest: sha256 }),
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
@@ -94,7 +97,7 @@ const reachesMax = 100;
 /** The use cases for the chats of a principal, made once for each list of chats. */
 function roomsFor(
   { rooms }: Pick<ApiDeps, 'rooms'>,
-  operationsOver: (seen: Store) => CallerRooms['operations'],
+  operationsOver: (seen: Store, spending: Spending) => CallerRooms['operations'],
 ): (principal: Principal) => CallerRooms {
   const made = createRecent<CallerRooms>(reachesMax);
   return ({ chats }) => {
@@ -102,7 +105,7 @@ function roomsFor(
     const known = made.get(key);
     if (known !== undefined) return known;
     const { store, ...asked } = rooms.within(chats);
-    const fresh = { ...asked, operations: operationsOver(store) };
+    const fresh = { ...asked, operations: operationsOver(store, asked.spending) };
     made.put(key, fresh);
     return fresh;
   };
@@ -125,6 +128,12 @@ function tokenOf(config: Config): { readonly token: string; readonly tokenFile: 
 export function dataFolder(config: Pick<Config, 'DATABASE_URL'>): string {
   const file = databaseFile(config.DATABASE_URL);
   return file === null ? 'data' : dirname(file);
+}
+
+/** Where the keys of secrets come from: the environment, and a file beside a database that is one. */
+export function vaultSource(config: Config): VaultSource {
+  const { SECRETS_KEY: key, SECRETS_KEY_PREVIOUS: previous } = config;
+  return sourceFor(databaseFile(config.DATABASE_URL), key, previous);
 }
 
 export type Phase = ReturnType<typeof createPhase>;

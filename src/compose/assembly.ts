@@ -1,9 +1,7 @@
-import { createActions, type Actions } from '../app/actions/action.ts';
-import { readDigest } from '../app/actions/digest.ts';
-import { echoAction } from '../app/actions/echo.ts';
-import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
+import type { Actions } from '../app/actions/action.ts';
+import { reckoningOf } from '../app/actions/costs.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
-import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
+import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlog.ts';
@@ -20,7 +18,6 @@ import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
 import type { Meter } from '../app/ports/metering.ts';
-import type { Egress, Outbound } from '../app/ports/outbound.ts';
 import type {
   Backups,
   Bell,
@@ -38,6 +35,7 @@ import type {
   Transport,
 } from '../app/ports/outside.ts';
 import type { SecondOpinion } from '../app/ports/second-opinion.ts';
+import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -54,22 +52,26 @@ import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
+import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
+import { createSecretQuestions, type SecretQuestions } from '../app/use-cases/secret-questions.ts';
+import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
+import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
 import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { settingsOf } from '../domain/chat-settings.ts';
-import { errorText } from '../domain/errors.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
-import { localeOf } from '../telegram/chat/texts.ts';
+import { openVault, sourceFor } from '../system/vault.ts';
+import { actionsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -98,13 +100,21 @@ export interface Outside {
   /** Absent where no expression is evaluated. */
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
-  readonly outbound?: Outbound & Egress;
+  readonly outbound?: OutboundOfTasks;
+  /** In the place of those that the store keeps. */
+  readonly runSecrets?: RunSecrets;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
+  /** In which days begin where nobody says otherwise. */
+  readonly defaultTimezone?: string;
+  /** Absent where nothing has a price. */
+  readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
   /** Absent where nothing needs to outlive the process beside the database. */
   readonly notepad?: Notepad;
+  /** The keys that seal; absent where what is sealed ends with the process. */
+  readonly vault?: KeyRing;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -117,6 +127,7 @@ const dayMs = 86_400_000;
 /** The use cases that look at chats, over a store that shows some of them, or all. */
 interface AskedRooms {
   readonly testRuns: TestRuns;
+  readonly spending: Spending;
   readonly tasks: Tasks;
   readonly runs: Runs;
   readonly messages: Messages;
@@ -148,6 +159,9 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly acks: Acks;
   readonly nagging: Nagging;
   readonly approvals: Approvals;
+  readonly secrets: SecretKeeping;
+  readonly runSecrets: RunSecrets;
+  readonly secretQuestions: SecretQuestions;
   connect(loop: LoopName, ring: () => void): void;
 }
 
@@ -169,35 +183,40 @@ export type RoomSettings = Pick<
   | 'TELEGRAM_RATE_CHAT'
   | 'TELEGRAM_RATE_GLOBAL'
   | 'TELEGRAM_RATE_GROUP'
->;
+> &
+  Partial<Pick<Config, 'operatorSecrets'>>;
 
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const [bell, bootId] = [createBell(), world.ids.next()];
-  const actions = actionsOf(settings, { ...world, ...outside, templates, expressions, bell });
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax: settings.BATCH_SIZE * endsPerClaim };
-  const runs = createRunService(shared);
-  const blobs = createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT });
+  const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
+  const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
+  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
+  const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
-  const asking = { ...making, blobs, retimed: review?.look, retentionMs: settings.RETENTION_DAYS * dayMs };
+  const asking = {
+    ...making,
+    blobs,
+    retimed: review?.look,
+    retentionMs: settings.RETENTION_DAYS * dayMs,
+    ...moneyOf(outside),
+  };
   const everywhere = askedRooms(asking, store);
-  const downtimes = createDowntimes({ ...shared, ...watch });
+  const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
-  const chats = createChats(shared);
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
-  const deliverer = createDeliverer({
-    ...shared,
-    ...delivering,
-    chatGone: (chatId, cause) => chats.gone(chatId, cause),
-    concurrency: settings.DELIVERY_CONCURRENCY,
-  });
+  const concurrency = settings.DELIVERY_CONCURRENCY;
+  const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
+  const members = platform === null ? [] : [createMembership({ ...shared, platform })];
+  const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
     within: (chats) => (chats === null ? everywhere : askedRooms(asking, store.within(chats))),
@@ -215,17 +234,13 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     runner,
     deliverer,
     ...questionsOf(shared),
+    ...secrets,
     ...createHousekeeping({
       ...shared,
       runner,
       schedulerBehind: scheduler.behind,
       ...keptBy(settings, outside),
-      chores: [
-        ...chores,
-        createBacklogWord({ ...shared, pacer }),
-        grantsEndingChore(shared),
-        ...(platform === null ? [] : [createMembership({ ...shared, platform })]),
-      ],
+      chores: [...chores, ...others],
     }),
     connect: (loop, ring) => bell.connect(loop, ring),
   };
@@ -238,7 +253,8 @@ type Asking = DepsOf<typeof createTasks> &
   DepsOf<typeof createTestRuns> &
   Omit<DepsOf<typeof createBulk>, 'tasks'> &
   DepsOf<typeof createTruth> &
-  DepsOf<typeof createAccess>;
+  DepsOf<typeof createAccess> &
+  Omit<DepsOf<typeof createSpending>, 'tasks'>;
 
 function askedRooms(asking: Asking, store: Store): AskedRooms {
   const own = { ...asking, store };
@@ -248,11 +264,16 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
     runs: createRuns(own),
     messages: createMessages(own),
     testRuns: createTestRuns(own),
+    spending: createSpending({ ...own, tasks }),
     bulk: createBulk({ ...own, tasks }),
     truth: createTruth(own),
     access: createAccess(own),
     store,
   };
+}
+
+function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
+  return { prices, defaultTimezone };
 }
 
 function keptBy(
@@ -267,46 +288,19 @@ function questionsOf(shared: World & { readonly store: Store; readonly bell: Bel
   return { acks: createAcks(shared), nagging: createNagging(shared), approvals: createApprovals(shared) };
 }
 
+/** What is kept secret: for people, who set it, and for runs, which use it. */
+function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: World & Pick<Outside, 'store' | 'vault'>) {
+  const deps = { ...world, operator, vault: world.vault ?? openVault(sourceFor(':memory:')) };
+  const secrets = createSecretKeeping(deps);
+  const secretQuestions = createSecretQuestions({ ...deps, secrets });
+  return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
+}
+
 /** A text that people wrote is tried by its language. */
 function checksOf(templates: Templates, expressions: Expressions): Trials {
   return {
     check: (written, owner) => (written.language === 'jsonata' ? expressions : templates).check(written, owner),
   };
-}
-
-interface ActionWorld extends World, Pick<Outside, 'store' | 'outbound' | 'actions'> {
-  readonly templates: Templates;
-  readonly expressions: Expressions;
-  readonly bell: Bell;
-}
-
-function actionsOf(settings: RoomSettings, world: ActionWorld): Actions {
-  const { store, timer, outbound = noOutbound, actions: entries = registry } = world;
-  const made = actionsIn(entries, {
-    ...world,
-    outbound,
-    watches: store,
-    digest: sha256,
-    hosts: hostsOf(settings, world),
-    hostsOfChat: async (chatId) => settingsOf(await store.chatSettings(chatId)).hosts,
-    lastOf: (taskId) => store.lastResult(taskId),
-    readDigest: (query) => readDigest({ store, localeOf }, query),
-  });
-  return createActions([...made, ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
-}
-
-function hostsOf(settings: RoomSettings, { store, clock, bell, log, ...world }: ActionWorld): Hosts {
-  return createHosts({
-    ...world,
-    rules: { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE },
-    wake: (runIds) => {
-      store.wakeRuns(runIds, clock.now()).then(
-        () => bell.ring('runner'),
-        // They look again by themselves.
-        (error: unknown) => log.warn('runs_not_woken', { count: runIds.length, error: errorText(error) }),
-      );
-    },
-  });
 }
 
 type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
@@ -321,11 +315,6 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-const noOutbound: Outbound & Egress = {
-  call: async () => ({ is: 'refused', error: 'nothing outside is called here' }),
-  judge: () => ({ is: 'refused', reason: 'cannot be reached, because nothing outside is called here' }),
-};
-
 function rulesOf(settings: RoomSettings, actions: Actions) {
   return {
     kinds: kindsOf(actions),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { CliFault, exitCodes } from '../cli/faults.ts';
 import type { Terminal } from '../cli/layout.ts';
 import { createProgram, type Program } from '../cli/program.ts';
@@ -116,25 +117,36 @@ const terminal: Terminal = {
     for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks).toString('utf8');
   },
-  // Ctrl-C and the end of the input are answers as well, so that the question does not wait for another.
-  ask: (question) =>
-    new Promise((resolve) => {
-      const lines = createInterface({ input: process.stdin, output: process.stderr });
-      let answer: string | null = null;
-      lines.once('SIGINT', () => {
-        interruption.abort();
-        lines.close();
-      });
-      lines.once('close', () => {
-        if (answer === null) process.stderr.write('\n');
-        resolve(answer ?? '');
-      });
-      lines.question(question, (text) => {
-        answer = text;
-        lines.close();
-      });
-    }),
+  ask: (question) => typed(question, process.stderr),
+  askHidden: (question) => {
+    process.stderr.write(question);
+    return typed('', nowhere()).finally(() => process.stderr.write('\n'));
+  },
 };
+
+/** Ctrl-C and the end of the input are answers as well, so that the question does not wait for another. */
+function typed(question: string, output: NodeJS.WritableStream): Promise<string> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: process.stdin, output, terminal: true });
+    let answer: string | null = null;
+    lines.once('SIGINT', () => {
+      interruption.abort();
+      lines.close();
+    });
+    lines.once('close', () => {
+      if (answer === null) output.write('\n');
+      resolve(answer ?? '');
+    });
+    lines.question(question, (text) => {
+      answer = text;
+      lines.close();
+    });
+  });
+}
+
+function nowhere(): NodeJS.WritableStream {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
 
 /** The program `cronogram` as a process of its own. */
 export async function runCli(): Promise<void> {

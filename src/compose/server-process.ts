@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
-import { faultLines, readConfig, secretsIn, strayVariables, type Config, type ConfigFault } from '../config/config.ts';
+import { faultLines, readConfig, secretsIn, strayVariables, type Config } from '../config/config.ts';
+import type { ConfigFault } from '../config/operator-secrets.ts';
 import { loadEnvFile } from '../config/surroundings.ts';
 import { AppError, errorText } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';

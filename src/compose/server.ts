@@ -30,10 +30,11 @@ import { keepAddress } from '../system/own-address.ts';
 import { createPool, type Pool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
+import { openVault } from '../system/vault.ts';
 import { asideApi } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
-import { createApi, createPhase, dataFolder } from './api.ts';
+import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { openTelegramIn } from './telegram-in.ts';
@@ -132,10 +133,13 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     store,
     backups: countedBackups(opened.backups, meter),
     outbound,
+    prices: config.PRICES,
+    defaultTimezone,
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
     platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
+    vault: openVault(vaultSource(config)),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget, blobs, kinds) =>
       telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
@@ -143,6 +147,8 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
   await followZoneRules(zones);
+  await rooms.secrets.allowFirst();
+  await tellOfKeys(rooms.secrets, log);
   const loops = createLoops(config, { world, rooms, meter });
   startAtZero(meter, loops);
   let claim: string | null = null;
@@ -282,6 +288,13 @@ function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
       }
     },
   };
+}
+
+/** Secrets whose key is not there make nothing else wait, so the server starts and says so. */
+async function tellOfKeys({ state }: Rooms['secrets'], log: World['log']): Promise<void> {
+  const { unreadable, former } = await state();
+  if (unreadable > 0) log.error('secrets_without_key', { count: unreadable, advice: 'cronogram doctor' });
+  if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'secret rotate' });
 }
 
 interface LoopsDeps {

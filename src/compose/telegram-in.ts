@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import { newCode, sha256 } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
-import { asideApi } from '../telegram/api.ts';
+import { asideApi, type AsideApi } from '../telegram/api.ts';
 import { createChat } from '../telegram/chat/chat.ts';
 import { commandsFor, nearCommand } from '../telegram/chat/commands.ts';
 import { createTelegramIn, type TelegramIn as Inbound } from '../telegram/intake/inbound.ts';
@@ -51,6 +51,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
     printClaim,
     people: rooms.chats,
     access: rooms.access,
+    secretQuestions: rooms.secretQuestions,
     chatDeps: {
       ...world,
       tasks: rooms.tasks,
@@ -60,7 +61,11 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       approvals: rooms.approvals,
       kinds: rooms.kinds,
       testRuns: rooms.testRuns,
+      spending: rooms.spending,
       access: rooms.access,
+      secrets: rooms.secrets,
+      secretQuestions: rooms.secretQuestions,
+      deleteSaid: (address, messageId) => deleteSaid(aside, address, messageId),
       store,
       preview: (schedule, words) =>
         previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL, words }),
@@ -84,6 +89,12 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       return true;
     },
   };
+}
+
+/** What is gone already is as good as deleted. */
+async function deleteSaid(aside: AsideApi, address: string, messageId: number): Promise<boolean> {
+  const gone = await aside.ask((raw, signal) => raw.deleteMessage({ chat_id: address, message_id: messageId }, signal));
+  return gone.is === 'ok' || ('error' in gone && /message to delete not found/i.test(gone.error));
 }
 
 /** Where Telegram's requests arrive, whatever stands in front of this server. */

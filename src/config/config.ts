@@ -1,12 +1,25 @@
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
+import type { OperatorSecret } from '../domain/secrets/secret.ts';
 import { editDistance } from '../domain/when/spelling.ts';
-import { whole, duration, retentionDays, flag, hosts, numbers, size, webAddress, zone } from './fields.ts';
+import {
+  whole,
+  duration,
+  retentionDays,
+  flag,
+  hosts,
+  numbers,
+  prices,
+  secretsKey,
+  size,
+  webAddress,
+  zone,
+} from './fields.ts';
+import { type ConfigFault, isOperatorSecret, readOperatorSecrets, readSecretFile } from './operator-secrets.ts';
 import type { Environment } from './surroundings.ts';
 
 const schema = z.object({
@@ -74,11 +87,14 @@ const schema = z.object({
   BATCH_SIZE: whole(1, 2000, 100),
   RETENTION_DAYS: retentionDays,
   BACKUP_KEEP: whole(0, 1000, 7),
+  SECRETS_KEY: secretsKey,
+  SECRETS_KEY_PREVIOUS: secretsKey,
   SECOND_OPINION: flag('1'),
   HEARTBEAT_URL: webAddress.optional().meta({ example: 'https://hc-ping.com/the-id-of-your-check' }),
   EGRESS_ALLOW: hosts,
   HOST_CONCURRENCY: whole(1, 10_000, 4),
   HOST_RATE: whole(1, 10_000, 10),
+  PRICES: prices,
   ECHO_ACTION: flag('0'),
 });
 
@@ -95,17 +111,16 @@ const secretKeys = [
   'TELEGRAM_WEBHOOK_SECRET',
   'API_TOKEN',
   'DATABASE_URL',
+  'SECRETS_KEY',
+  'SECRETS_KEY_PREVIOUS',
   // The address is a secret: with it anybody could pretend that all is well.
   'HEARTBEAT_URL',
 ] as const;
 
-export type Config = Readonly<z.output<typeof schema>>;
-
-export interface ConfigFault {
-  readonly variable: string;
-  readonly problem: string;
-  readonly example: string;
-}
+export type Config = Readonly<z.output<typeof schema>> & {
+  /** SECRET_<NAME> and what is said about each. */
+  readonly operatorSecrets: readonly OperatorSecret[];
+};
 
 /** A line for each, with what to write instead. */
 export function faultLines(faults: readonly ConfigFault[]): string {
@@ -116,6 +131,14 @@ export type ConfigResult = { readonly config: Config } | { readonly faults: read
 
 /** Tells every fault at once, so that all are mended before one start. An empty variable counts as absent. */
 export function readConfig(environment: Environment = process.env): ConfigResult {
+  const read = readParts(environment);
+  if ('faults' in read) return read;
+  const missing = missingOnPostgres(read.config);
+  return missing.length > 0 ? { faults: missing } : read;
+}
+
+/** What is there, before it is asked whether something is missing. */
+function readParts(environment: Environment): ConfigResult {
   const given = Object.fromEntries(CONFIG_KEYS.flatMap((key) => (environment[key] ? [[key, environment[key]]] : [])));
   const faults: ConfigFault[] = [];
   for (const key of secretKeys) {
@@ -128,9 +151,11 @@ export function readConfig(environment: Environment = process.env): ConfigResult
     const variable = issue.path[0] as keyof typeof schema.shape;
     faults.push({ variable, problem: issue.message, example: exampleOf(variable) });
   }
+  const operator = readOperatorSecrets(environment);
+  faults.push(...operator.faults);
   if (result.success) faults.push(...togetherFaults(result.data));
   if (!result.success || faults.length > 0) return { faults };
-  return { config: Object.freeze(result.data) };
+  return { config: Object.freeze({ ...result.data, operatorSecrets: operator.secrets }) };
 }
 
 /**
@@ -142,7 +167,11 @@ export function secretsIn(config: Config): readonly string[] {
     url === undefined ? [] : partsOf(url),
   );
   const { TELEGRAM_BOT_TOKEN: bot, TELEGRAM_WEBHOOK_SECRET: webhook, API_TOKEN: api } = config;
-  return [...[bot, webhook, api].filter((secret) => secret !== undefined), ...addresses];
+  const keys = [config.SECRETS_KEY, config.SECRETS_KEY_PREVIOUS].flatMap((key) =>
+    key === undefined ? [] : [key.toString('hex'), key.toString('base64')],
+  );
+  const given = config.operatorSecrets.map(({ value }) => value);
+  return [...[bot, webhook, api].filter((secret) => secret !== undefined), ...addresses, ...keys, ...given];
 }
 
 function partsOf(address: string): readonly string[] {
@@ -172,8 +201,8 @@ const together: readonly (readonly string[])[] = [['TELEGRAM_WEBHOOK_URL', 'TELE
 
 /** For verbs that tell what is wrong and go on: a wrong variable counts as absent. */
 export function readLeniently(environment: Environment = process.env): LenientRead {
-  const read = readConfig(environment);
-  if ('config' in read) return { config: read.config, faults: [] };
+  const read = readParts(environment);
+  if ('config' in read) return { config: read.config, faults: missingOnPostgres(read.config) };
   const faulty = read.faults.map(({ variable }) => variable.replace(/_FILE$/, ''));
   const out = [...faulty, ...together.filter((each) => each.some((name) => faulty.includes(name))).flat()];
   const left = Object.entries(environment).filter(([name]) => !out.includes(name.replace(/_FILE$/, '')));
@@ -198,7 +227,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Values that are right by themselves and make no sense together. */
-function togetherFaults(config: Config): ConfigFault[] {
+function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
   const fault = (variable: keyof typeof schema.shape, problem: string) => ({
     variable,
     problem,
@@ -227,6 +256,15 @@ function togetherFaults(config: Config): ConfigFault[] {
   ];
 }
 
+/** Several servers may share a database on Postgres, so nothing that it needs can lie beside one of them. */
+function missingOnPostgres(config: Config): readonly ConfigFault[] {
+  if (!config.DATABASE_URL.startsWith('postgres')) return [];
+  const problem = 'is missing: a database on Postgres has no folder beside it, in which it could be kept';
+  return (['SECRETS_KEY', 'API_TOKEN'] as const)
+    .filter((variable) => config[variable] === undefined)
+    .map((variable) => ({ variable, problem, example: exampleOf(variable) }));
+}
+
 interface SecretRead {
   readonly key: (typeof secretKeys)[number];
   readonly file: string;
@@ -241,11 +279,9 @@ function readSecret({ key, file, given, faults }: SecretRead): void {
     fault(`is set together with ${key}; set one of the two`);
     return;
   }
-  try {
-    given[key] = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    fault(`cannot be read (${(error as { code?: string }).code ?? 'unknown'})`);
-  }
+  const read = readSecretFile(file);
+  if ('fault' in read) fault(read.fault);
+  else given[key] = read.text.trim();
 }
 
 export interface Stray {
@@ -264,8 +300,8 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
-  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SECRETS_KEY SMTP_URL',
-  'FLOW_MAX_DURATION MCP_CONFIG PRICES LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
+  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SMTP_URL',
+  'FLOW_MAX_DURATION MCP_CONFIG LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));
 
@@ -276,7 +312,7 @@ export const unbuilt: readonly string[] = [
 export function strayVariables(environment: Environment = process.env): readonly Stray[] {
   const known = [...CONFIG_KEYS, ...secretKeys.map((key) => `${key}_FILE`), ...clientKeys];
   return Object.keys(environment).flatMap((variable) => {
-    if (known.includes(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
+    if (known.includes(variable) || isOperatorSecret(variable) || !/^[A-Z][A-Z0-9_]{3,59}$/.test(variable)) return [];
     const isUnbuilt = Boolean(environment[variable]) && unbuilt.includes(variable.replace(/_FILE$/, ''));
     const nearest = isUnbuilt ? null : nearestTo(variable, known);
     return nearest === null && !isUnbuilt && !ownBeginning.test(variable) ? [] : [{ variable, nearest, isUnbuilt }];

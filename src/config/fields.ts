@@ -4,6 +4,9 @@ import { type HostRule, hostRulesExample, readHostRule } from '../domain/outboun
 import { retentionDaysMin } from '../domain/policy.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
+import { keyBytes } from '../domain/secrets/secret.ts';
+import type { PriceTable } from '../domain/spending/prices.ts';
+import { readPrices } from './prices.ts';
 
 /** The only reader of the environment. What comes out is checked, complete and frozen. */
 
@@ -64,15 +67,14 @@ export const flag = (otherwise: '0' | '1') =>
     .meta({ example: otherwise });
 
 /** Lists, as people type them. */
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  );
+const list = z.string().default('').transform(wordsIn);
+
+export function wordsIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
 
 export const numbers = (what: string) =>
   list.refine(
@@ -88,6 +90,30 @@ export const hosts = list
     return parts.flatMap((part) => readHostRule(part) ?? []);
   })
   .meta({ example: hostRulesExample });
+
+export const secretsKey = z
+  .string()
+  .transform((text, context) => {
+    const key = keyBytes(text);
+    if (key !== null) return key;
+    context.addIssue('is 32 bytes, as 64 hex digits or in base64');
+    return z.NEVER;
+  })
+  .optional()
+  .meta({ example: 'the output of: openssl rand -hex 32' });
+
+/** Read at the start, so that a fault in the file is met there. */
+export const prices = z
+  .string()
+  .optional()
+  .transform((path, context): PriceTable | null => {
+    if (path === undefined) return null;
+    const read = readPrices(path);
+    if (typeof read !== 'string') return read;
+    context.addIssue(read);
+    return z.NEVER;
+  })
+  .meta({ example: 'prices.yaml' });
 
 export const webAddress = z
   .string()

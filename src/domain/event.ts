@@ -29,6 +29,9 @@ const taskVerbs = [
 /** Verbs on the lists of those who are let in, people and tokens, about no task. */
 const accessVerbs = ['allow', 'deny', 'make_token', 'revoke_token'] as const;
 
+/** Verbs on secrets, about no task. */
+const secretVerbs = ['set', 'delete'] as const;
+
 const otherKinds = [
   'occurrence.skipped',
   'occurrence.missed',
@@ -58,15 +61,21 @@ const otherKinds = [
  * them in order misses nothing and is told nothing that did not happen. A verb on a task is `task.` with the verb of
  * its audit row; the rest names the row it is about.
  */
-export type EventKind = `task.${TaskVerb}` | `access.${AccessVerb}` | (typeof otherKinds)[number];
+export type EventKind =
+  | `task.${TaskVerb}`
+  | `access.${AccessVerb}`
+  | `secret.${SecretVerb}`
+  | (typeof otherKinds)[number];
 export type TaskVerb = (typeof taskVerbs)[number];
 export type AccessVerb = (typeof accessVerbs)[number];
+export type SecretVerb = (typeof secretVerbs)[number];
 /** Verbs of the audit. */
-export type DeedVerb = TaskVerb | AccessVerb;
+export type DeedVerb = TaskVerb | AccessVerb | `secret_${SecretVerb}`;
 
 export const eventKinds: readonly EventKind[] = [
   ...taskVerbs.map((verb): EventKind => `task.${verb}`),
   ...accessVerbs.map((verb): EventKind => `access.${verb}`),
+  ...secretVerbs.map((verb): EventKind => `secret.${verb}`),
   ...otherKinds,
 ];
 

@@ -56,6 +56,11 @@ export type Reason =
   | 'grant_revoked'
   | 'grant_expired'
   | 'grant_scope'
+  /** The secret that it names is not there, or must not be sent to where the call goes. */
+  | 'secret_missing'
+  | 'secret_host'
+  /** A budget had no room for it. */
+  | 'budget'
   /** The effect was refused, or nobody allowed it in time. */
   | 'discarded'
   /** This server does not know what the task is to do: a release, or a setting, took that away. */

@@ -4,6 +4,7 @@ import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './pacing/quiet.ts';
 import { DAY_MS } from './schedule/time/calendar.ts';
 import { durationMs, fixedMs } from './schedule/time/duration.ts';
+import { budgetForms, emptyBudget, isEmptyBudget } from './spending/usage.ts';
 
 /** A value of a policy: its form with its bounds, and what it is for. The checks, the API, its client and the chat follow it. */
 export type Form = { readonly about: string; readonly needed?: true; readonly example?: string } & (
@@ -112,6 +113,10 @@ export const policyTable = {
       nag_limit: whole(0, limits.nagLimitMax, 'How many times at most.'),
     },
     'Somebody must say that it is done, and is reminded until they do.',
+  ),
+  budget: group(
+    budgetForms,
+    'The most that the task may spend. A run for which there is no room is skipped, with the reason budget.',
   ),
   keep: group(
     {
@@ -324,6 +329,7 @@ export function checkPolicies(chosen: Policies): void {
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
   if (quiet !== null) throw refused('quiet', quiet);
   if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw refused('keep', 'names runs, days or both');
+  if (chosen.budget !== undefined && isEmptyBudget(chosen.budget)) throw refused('budget', emptyBudget);
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
   if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
 }

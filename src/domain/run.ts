@@ -3,6 +3,7 @@ import { backoffMs, retryAttemptsMax, retryCapDefaultMs, retryPauseMaxMs } from 
 import { isPlanned, type Obstacle, type OccurrenceSource } from './occurrence.ts';
 import { type Policies, retryDelayMs, type Retry } from './policy.ts';
 import type { Bounds, Schedule } from './schedule/schedule.ts';
+import type { Costs } from './spending/usage.ts';
 import type { ActionSpec } from './task.ts';
 
 /**
@@ -142,6 +143,8 @@ export interface NewRun extends RunRequest {
   readonly inputText: string;
   /** The large parts of the input, where they are kept once for all runs that are given the same. */
   readonly snapshot?: { readonly sha256: string; readonly text: string };
+  /** The most that an attempt spends; absent where it costs nothing. */
+  readonly costs?: Costs;
   readonly createdAt: number;
   readonly readyAt: number;
 }

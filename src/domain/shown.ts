@@ -1,6 +1,7 @@
 import type { Actor } from './access.ts';
 import type { CheckName } from './audit.ts';
 import type { Obstacle } from './occurrence.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope } from './spending/usage.ts';
 
 /**
  * A message shows this. Words that stand are `Drawn`; a `View` is drawn when it is sent, from what is true by then or from
@@ -138,6 +139,21 @@ export type View =
       readonly grantId?: string;
       readonly error?: string;
     }
+  /** A budget is nearly or wholly used up, so that runs are left out. */
+  | {
+      readonly view: 'budget';
+      readonly is: 'near' | 'spent';
+      readonly scope: BudgetScope;
+      readonly account: string;
+      readonly kind: BudgetKind;
+      readonly per: BudgetPeriod;
+      readonly quantity: number;
+      readonly currency: string | null;
+      /** When the next period begins. */
+      readonly until: number;
+      /** Of a person, where it is known. */
+      readonly name?: string;
+    }
   /** The right of the task to run ends soon. */
   | { readonly view: 'grantEnds'; readonly expiresAt: number }
   /** A person is gone from the chat, and the tasks that they own there wait for them. */
@@ -203,6 +219,7 @@ export const mayBeOver: Readonly<Record<View['view'], boolean>> = {
   backlog: true,
   chatGone: true,
   mayNotRun: true,
+  budget: false,
   grantEnds: true,
   ownerGone: true,
   missed: true,
@@ -305,6 +322,7 @@ export type Word =
     }
   | { readonly word: 'grant_ends'; readonly taskId: string; readonly about: string }
   | { readonly word: 'may_not_run'; readonly reason: Obstacle; readonly taskId: string; readonly about: string }
+  | { readonly word: 'budget'; readonly reason: 'near' | 'spent'; readonly about: string }
   | { readonly word: 'owner_gone'; readonly about: Actor };
 
 /** A message that tells how something stands, drawn anew: only where that looks otherwise than what has this print. */

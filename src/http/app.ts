@@ -15,6 +15,8 @@ import { serveEventStream, streamEndOf, type EventStreams } from './events.ts';
 import { actionHandlers } from './handlers/actions.ts';
 import { operationHandlers } from './handlers/operations.ts';
 import { runHandlers } from './handlers/runs.ts';
+import { secretHandlers } from './handlers/secrets.ts';
+import { spendingHandlers } from './handlers/spending.ts';
 import { taskHandlers } from './handlers/tasks.ts';
 import { verbHandlers } from './handlers/verbs.ts';
 import { checkTarget } from './reading.ts';
@@ -39,6 +41,8 @@ export interface HttpDeps extends Omit<HttpRooms, 'description' | 'principal' | 
 
 const handlers = {
   ...taskHandlers,
+  ...secretHandlers,
+  ...spendingHandlers,
   ...actionHandlers,
   ...verbHandlers,
   ...runHandlers,

@@ -15,6 +15,8 @@ import type { Once, Repeatable, TellOnce } from '../app/use-cases/kept-answers.t
 import type { Access } from '../app/use-cases/membership.ts';
 import type { Messages } from '../app/use-cases/messages.ts';
 import type { Attachment, Runs } from '../app/use-cases/runs.ts';
+import type { Secrets } from '../app/use-cases/secrets.ts';
+import type { Spending } from '../app/use-cases/spending.ts';
 import type { TestRuns } from '../app/use-cases/test-runs.ts';
 import type { Tokens } from '../app/use-cases/tokens.ts';
 import type { Truth } from '../app/why/truth.ts';
@@ -40,6 +42,7 @@ export interface CallerRooms {
   readonly testRuns: TestRuns;
   readonly bulk: Bulk;
   readonly access: Access;
+  readonly spending: Spending;
   readonly runs: Runs;
   readonly messages: Messages;
   readonly truth: Truth;
@@ -48,6 +51,8 @@ export interface CallerRooms {
     readonly usage: (request: UsageRequest) => Promise<Usage>;
     readonly tick: () => Promise<Ticked>;
     readonly retentionDays: number;
+    /** Where nobody names a zone. */
+    readonly timezone: string;
   };
 }
 
@@ -55,6 +60,7 @@ export interface CallerRooms {
 export interface HttpRooms extends CallerRooms {
   readonly kinds: Kinds;
   readonly tokens: Tokens;
+  readonly secrets: Secrets;
   readonly preview: (request: PreviewRequest) => AskedPreview;
   readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
   /** `live`: the process turns. `ready`: it can do its work now. */

@@ -39,8 +39,8 @@ export function requireToken({ token, tokens, stopwatch }: Door): MiddlewareHand
       c.set('caller', { principal, isHeld: async () => (await judge(given)).is === 'holds' } satisfies Caller);
       return next();
     }
-    // A request without a token does not guess, nor does one with a token that was right once.
-    const waitMs = judged?.is === 'wrong' ? guesses.take().waitMs : 0;
+    // A request without a token does not guess. One with a token that is over costs a look as well.
+    const waitMs = judged === null ? 0 : guesses.take().waitMs;
     if (waitMs > 0) throw tooOften('Too many wrong tokens have come. Wait, and check the token.', waitMs);
     const why = judged?.is === 'over' ? judged.why : 'Send the API token in the header Authorization: Bearer <token>.';
     throw new AppError('unauthorized', why);
@@ -61,7 +61,7 @@ export function principalFor(c: Context, needed: TokenScope | 'open'): Principal
   const held = principal.scopes.join(', ') || 'none';
   throw new AppError(
     'forbidden',
-    `This needs a token with the scope ${needed}, and this one has ${held}. Ask an owner of the server for one: cronogram token create --scope ${needed}.`,
+    `This needs a token with the scope ${needed}, and this one has ${held}. Ask an owner of the server for one: cronogram token create <name> --scope ${needed}.`,
     { details: { scope: needed, scopes: principal.scopes } },
   );
 }

@@ -143,7 +143,8 @@ class Reading implements Dispatcher.DispatchHandler {
     this.#given.held.bytes -= this.#bytes;
     this.#given.signal.removeEventListener('abort', this.#onAbort);
     this.#chunks.length = 0;
-    this.#resolve(end);
+    const isUnsent = end.is === 'failed' && this.#stage === 'connection';
+    this.#resolve(isUnsent ? { ...end, isUnsent } : end);
   }
 
   #received(): Received {

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Dispatcher } from 'undici';
+import type { TokenServer } from '../app/ports/credentials.ts';
 import type {
   Egress,
   Identity,
@@ -17,6 +18,7 @@ import { createAgents } from './agents.ts';
 import { createConnector } from './connector.ts';
 import { acceptEncoding, type Bounds, decoded, exchange, type Held, type Received, tooLarge } from './exchange.ts';
 import { createResolver, type Resolver } from './resolver.ts';
+import { createTokenServer } from './token-server.ts';
 
 export interface OutboundDeps {
   readonly timer: Timer;
@@ -30,6 +32,7 @@ export interface OutboundDeps {
 }
 
 export interface GuardedOutbound extends Outbound, Egress, TrustedOutbound {
+  readonly tokenServer: TokenServer;
   /** For libraries that make requests by themselves. */
   readonly fetch: typeof fetch;
   /** Ends what is under way. */
@@ -62,13 +65,14 @@ export function createOutbound(deps: OutboundDeps): GuardedOutbound {
       return 'fault' in agent ? { is: 'unusable', error: agent.fault } : { is: 'open', url: judged.url, agent };
     };
   const callOpen = (request: OutboundRequest) =>
-    call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request)) });
+    call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request.narrowedTo)) });
   return {
-    judge: (url) => {
-      const judged = judgeTarget(url, rules);
+    judge: (url, narrowedTo) => {
+      const judged = judgeTarget(url, rules, narrowing(narrowedTo));
       return judged.is === 'open' ? { is: 'open', host: judged.host } : judged;
     },
     call: callOpen,
+    tokenServer: createTokenServer({ call: callOpen }),
     fetch: guardedFetch(callOpen),
     callTrusted: (request, follows) => {
       const { origin } = new URL(request.url);
@@ -92,7 +96,7 @@ type Opened =
 
 type Open = (text: string, identity: Identity | undefined) => Opened;
 
-function narrowing({ narrowedTo }: OutboundRequest): readonly HostRule[] | null {
+function narrowing(narrowedTo: readonly string[] | null): readonly HostRule[] | null {
   // A rule that cannot be read opens nothing.
   return narrowedTo?.flatMap((text) => readHostRule(text) ?? []) ?? null;
 }

@@ -115,6 +115,7 @@ function failed(error: unknown, { url }: TokenAsk, end: OutboundEnd | null): Tok
       is: 'failed',
       error: `auth.token_url: ${end.error}`,
       isFinal: true,
+      isUnsent: true,
       status: null,
       afterMs: null,
     };
@@ -124,6 +125,7 @@ function failed(error: unknown, { url }: TokenAsk, end: OutboundEnd | null): Tok
       is: 'failed',
       error: end.error,
       ...(end.isFinal ? { isFinal: true } : {}),
+      ...(end.isUnsent ? { isUnsent: true } : {}),
       status: null,
       afterMs: null,
     };

@@ -5,8 +5,13 @@ import type { Signatures, Signed } from '../app/ports/credentials.ts';
 const signaturesMax = 5;
 
 /**
- * The signature of everything that leaves or comes in signed: `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over `<t>.<body>`. The
- * time is signed too, so that a call that was overheard cannot be sent again later.
+ * The signature of everything that leaves or comes in signed, over the time and the body as it stands on the wire:
+ *
+ *     X-Schedule-Signature: t=1794992400,v1=<hex of HMAC-SHA256 of "1794992400." + body>
+ *
+ * The time is signed too, so that a call that was overheard cannot be sent again later. While a secret is replaced there is a `v1` of each:
+ * the receiver takes either, so both sides may change to the new one in their own time. Schemes that come later get a name of their own,
+ * and whoever reads does not stumble over them.
  */
 export const signatures: Signatures = {
   sign: (body, secrets, at) => {

@@ -10,7 +10,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { KeyRing } from '../app/ports/secrets.ts';
 import { AppError, errorText, faultCodeOf } from '../domain/errors.ts';
 import { keyBytes } from '../domain/secrets/secret.ts';
@@ -26,6 +26,17 @@ export interface VaultSource {
   readonly file: string | null;
   /** SECRETS_KEY, and behind it those that it replaces. */
   readonly given: readonly Buffer[];
+  /** Keys of our own end with the process, and so does what they seal. */
+  readonly isPassing?: boolean;
+}
+
+/** For a database that is a file, in memory, or (null) a server that has no folder. */
+export function sourceFor(database: string | null, ...keys: readonly (Buffer | undefined)[]): VaultSource {
+  const given = keys.filter((key) => key !== undefined);
+  if (database === null) return { file: null, given };
+  // What is sealed there ends with the process, and so does its key.
+  if (database === ':memory:') return { file: null, given, isPassing: true };
+  return { file: join(dirname(database), 'secrets-key'), given };
 }
 
 interface Key {
@@ -37,20 +48,19 @@ interface Key {
  * AES-256-GCM under the first key of the ring. A key of our own stands in a file, one line for each key, the newest first; it
  * is made when something is sealed for the first time, and a file that is there is only ever written as a whole.
  */
-export function openVault({ file, given }: VaultSource): KeyRing {
+export function openVault({ file, given, isPassing = false }: VaultSource): KeyRing {
   const named = given.map(keyOf);
   let own = file === null ? [] : keysIn(file);
   let mayMakeFirst = false;
   const all = () => [...named, ...own];
   const keep = (keys: readonly Key[]) => {
-    if (file === null) throw unavailable('There is no file for a key here. Set SECRETS_KEY.');
-    writeKeys(file, keys);
+    if (file !== null) writeKeys(file, keys);
     own = [...keys];
   };
   const first = (): Key => {
-    if (all().length === 0 && file !== null && mayMakeFirst) {
-      // Another process may have made one since, such as a restored copy.
-      own = keysIn(file);
+    if (all().length === 0 && (file !== null || isPassing) && mayMakeFirst) {
+      // It may have been put there since, such as that of a copy.
+      own = file === null ? [] : keysIn(file);
       if (own.length === 0) keep([newKey()]);
     }
     const [key] = all();

@@ -127,7 +127,7 @@ export function fill({ database, world }: Bench, given: Fill): void {
     `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at) values (?, ?, ?, 'new', '{}', 0, 0, 0)`,
   );
   const addGrant = database.prepare(
-    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, '["action:*"]', 0, 'system')`,
+    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, '["action:*","host:*"]', 0, 'system')`,
   );
   const addTask = database.prepare(
     `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, action_kind, schedule_kind, once_at,

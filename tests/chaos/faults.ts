@@ -225,7 +225,7 @@ export function mortalTransport(transport: Transport, fate: State): Transport {
 /** Calls of tasks as one process sees them: once dead, it makes none any more and hears no answer. */
 export function mortalOutbound(outbound: Outbound & Egress, fate: State): Outbound & Egress {
   return {
-    judge: (url) => outbound.judge(url),
+    judge: (url, narrowedTo) => outbound.judge(url, narrowedTo),
     call: async (request) => {
       if (fate.strikes('call')) return never();
       const end = await outbound.call(request);

@@ -104,7 +104,13 @@ export function openJournal({ database, now, mark }: JournalDeps): Journal {
   let known = new Map<string, Seen>();
   let auditId = 0;
   let [setBack, unnoticed, ahead, blind] = [false, false, false, false];
-  const farRun = database.prepare(`select id from runs where status in ('queued', 'backoff') and ready_at > ?`).pluck();
+  // A run that waits for somebody to allow its effect has a day for that.
+  const farRun = database
+    .prepare(
+      `select id from runs where status in ('queued', 'backoff') and ready_at > ?
+         and json_extract(coalesce(approval, '{}'), '$.decide_by') is null`,
+    )
+    .pluck();
   const farPart = database
     // The end of quiet hours means what the clock on the wall says; an approval is waited for.
     .prepare(

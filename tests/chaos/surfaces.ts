@@ -107,7 +107,7 @@ export async function grant(world: World): Promise<string> {
   const task = revoked.length > 0 && chance.is(0.7) ? chance.pick(revoked) : someTask(world);
   if (task === null) return 'nobody there';
   const expiresAt = chance.is(0.6) ? null : time.now() + chance.between(1, chance.pick([5, 300, 3000])) * minute;
-  const scopes = chance.is(0.5) ? null : ['action:*'];
+  const scopes = chance.is(0.5) ? null : ['action:*', 'host:*'];
   const target = { taskId: task.id, actor, idempotencyKey: chance.is(0.5) ? `grant ${journal.lines.length}` : null };
   const give = () => world.ask((tasks) => tasks.grant(target, { scopes, expiresAt }));
   const done = await give();

@@ -15,6 +15,7 @@ export interface Target extends Witness {
 /** The share of calls that something befalls. */
 const troubleRate = 0.35;
 const slowestMs = 8000;
+const troubles = ['unreached', 'lost', 'busy', 'limited', 'broken', 'hanging', 'endless'] as const;
 
 export function openTarget({ time, chance }: { readonly time: Timer; readonly chance: Chance }): Target {
   let rate = troubleRate;
@@ -30,12 +31,16 @@ export function openTarget({ time, chance }: { readonly time: Timer; readonly ch
   };
 
   const serve = async (request: OutboundRequest): Promise<OutboundEnd> => {
-    const trouble = chance.is(rate) ? chance.pick(['unreached', 'lost', 'busy', 'limited', 'broken'] as const) : null;
+    const trouble = chance.is(rate) ? chance.pick(troubles) : null;
     await wait(chance.is(0.5) ? 0 : chance.between(1, slowestMs));
     if (trouble === 'unreached') return { is: 'failed', type: 'NETWORK', error: 'The target was not reached.' };
     if (trouble === 'busy') return answered(request, 503);
     if (trouble === 'limited') return answered(request, 429, { 'retry-after': '5' });
     arrive(request);
+    // Only the timeout of the attempt, or its end, ends the wait.
+    if (trouble === 'hanging') return calledOff(request.signal);
+    if (trouble === 'endless')
+      return { is: 'failed', type: 'NETWORK', error: 'The answer has more bytes than are read.', isFinal: true };
     if (trouble === 'lost') return { is: 'failed', type: 'NETWORK', error: 'The answer was lost.' };
     // The deed was done, and the answer says that it was not.
     return answered(request, trouble === 'broken' ? 500 : 200);

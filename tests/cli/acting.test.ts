@@ -32,6 +32,7 @@ describe('an action in flags', () => {
     expect(flags).toEqual(expect.arrayContaining(['--action <json>', '--http-url <url>', '--header <name:value>']));
     expect(flags).toContain('--lamp <name>');
     expect(new Set(flags).size).toBe(flags.length);
+    expect(httpForm.fields.filter((field) => !('flag' in field))).toEqual([]);
   });
 
   it('is read from its flags, each in the form of its setting', async () => {
@@ -41,6 +42,8 @@ describe('an action in flags', () => {
       header: ['accept: text/plain', 'x-team:a:b'],
       body: '{"text":"hi"}',
       httpTimeout: '10s',
+      query: ['tag=a', 'tag=b', 'mode=off', 'at=10:30'],
+      expectStatus: '200, 404',
       watch: 'body',
       select: 'rates.EUR',
       template: '-',
@@ -52,6 +55,8 @@ describe('an action in flags', () => {
       headers: { accept: 'text/plain', 'x-team': 'a:b' },
       body: { text: 'hi' },
       timeout: 'PT10S',
+      query: { tag: ['a', 'b'], mode: 'off', at: '10:30' },
+      expect_status: [200, 404],
       watch: { on: 'body' },
       select: 'rates.EUR',
       template: 'from the input',
@@ -67,6 +72,13 @@ describe('an action in flags', () => {
   it('changes the settings that are named, and takes away those without a value', async () => {
     const before = { kind: 'http', url, method: 'POST', template: 'x' };
     expect(await read({ template: '', method: 'PUT' }, before)).toEqual({ kind: 'http', url, method: 'PUT' });
+    const called = { kind: 'http', url, headers: { accept: 'text/plain' }, query: { a: '1' } };
+    expect(await read({ header: [''], expectStatus: '404' }, called)).toEqual({
+      kind: 'http',
+      url,
+      query: { a: '1' },
+      expect_status: 404,
+    });
     expect(await read({ lamp: 'hall' }, before)).toEqual({ kind: 'lamp', lamp: 'hall' });
     expect(await read({}, before)).toBeUndefined();
   });
@@ -80,6 +92,7 @@ describe('an action in flags', () => {
   it.each([
     [{ method: 'GET' }, '--method goes with --http-url or --lamp'],
     [{ lamp: 'hall', method: 'GET' }, '--method goes with --http-url or --lamp'],
+    [{ httpUrl: url, query: ['nothing'] }, '--query nothing: write its name and its value, such as currency=EUR'],
     [{ httpUrl: url, header: ['nothing'] }, '--header nothing: write its name and its value'],
     [{ action: '{"url":"x"}' }, '--action needs the kind of the action'],
     [{ action: '{"kind":"http"}', method: 'GET' }, 'leave --method out'],

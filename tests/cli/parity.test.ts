@@ -20,6 +20,7 @@ function program(): Command {
       columns: 80,
       read: async () => '',
       ask: async () => '',
+      askHidden: async () => '',
     },
     interrupted: new AbortController().signal,
     version: '1.2.3',

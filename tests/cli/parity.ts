@@ -45,6 +45,7 @@ give a task a right to run again | resume, grants | renew, renewall, regrant | c
 look at what runs hand on, and change it | context | - the command tells it | getContext, changeContext, resetContext | context show, context set, context reset
 tell how the server stands | status | - a word is enough | getStatus | status
 tell what was used | usage | - a word is enough | getUsage | usage
+set and look at budgets | settings, usage, edit | raise | listBudgets, setBudgets | budget list, budget set, budget remove
 tell who did what, and look for what must never be | - it is for the operator; /status tells owners of findings | - it is for the operator | listAudit, runAudit, reconcile, listDowntimes | audit, reconcile, downtimes
 tell what happens | - people see it in the chat as it happens; programs ask for it | " | listEvents | events
 take up what is due | - the server does it by itself | " | tick | tick
@@ -55,6 +56,8 @@ get help | help, start | - a word is enough | getDescription | help, completion,
 look after this computer | - it works on this computer, without a server | " | " | start, init, doctor, backup, restore, service install, service status, service restart, service uninstall
 say that something is done | - the message has the button | done, notdone, seen | - only whoever got it can say so | "
 decide about what waits in a chat | - the question has the buttons | deliver, discard, unblock, arrived, resend | - only whoever sees the chat knows the answer | "
+look at secrets, set and delete them | secrets | - the value is asked for, and a word is enough for the rest | listSecrets, setSecret, deleteSecret | secret list, secret set, secret delete
+seal secrets under a new key | - it is for the operator | - it is for the operator | rotateSecrets | secret rotate
 let people and groups in, and shut them out | allow | allow, deny | listAccess, allowAccess, denyAccess | access list, access allow, access deny
 make and revoke tokens for programs | - a token is for programs, and is told on one screen alone | " | listTokens, createToken, revokeToken | token list, token create, token revoke
 set a chat up | settings, tz, digest, topic | setup, set, test, zone, zones, zoneyes, digest, topicdelete, clean, zonemove, zoneback, keep | - it is about the chat in which it is said | "

@@ -45,6 +45,10 @@ export async function typed(words: readonly string[], seat: Seat = {}): Promise<
     hasColours: seat.hasColours === true,
     columns: seat.columns ?? 80,
     read: async () => seat.input ?? '',
+    askHidden: async (question) => {
+      err += question;
+      return answers.shift() ?? '';
+    },
     ask: async (question) => {
       err += question;
       return answers.shift() ?? '';

@@ -130,6 +130,7 @@ function programOf(pipeline: Pipeline, port: number, heard: (text: string) => vo
       columns: 80,
       read: async () => '{"version":1}',
       ask: async () => '',
+      askHidden: async () => '',
     },
     interrupted: new AbortController().signal,
     version: '1.2.3',

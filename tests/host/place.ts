@@ -67,6 +67,7 @@ export function placeIn(folder: string, options: PlaceOptions = {}): HostPlace {
       columns: options.columns ?? 80,
       read: async () => options.input ?? '',
       ask: async () => left.shift() ?? '',
+      askHidden: async () => left.shift() ?? '',
     };
     const unused = () => Promise.reject(new Error('no verb of this computer asks a server'));
     const interrupted = new AbortController().signal;

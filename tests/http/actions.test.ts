@@ -77,6 +77,7 @@ it('tells before a task is made what it would reach and cost, and for how long i
       changes_things: false,
       repeatable: true,
       reaches: ['api.example.com'],
+      secrets: [],
       costs: [{ kind: 'requests', per_run: 1, often: { count: 60, per: 'day' }, at_once: 20 }],
       attempts: 3,
       retry_window_seconds: 198,
@@ -145,5 +146,16 @@ it('describes each action that this server has, with its settings', async () => 
     required: ['kind', 'url'],
     properties: { kind: { enum: ['http'] }, method: { enum: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] } },
     additionalProperties: false,
+  });
+  const plain = { type: ['string', 'number', 'boolean'] };
+  expect(components.schemas['Action_http']).toMatchObject({
+    properties: {
+      query: { additionalProperties: { anyOf: [plain, { type: 'array', items: plain }] } },
+      watch: {
+        properties: { on: { enum: ['body', 'value'] }, first: { enum: ['silent', 'send'] } },
+        required: ['on'],
+        additionalProperties: false,
+      },
+    },
   });
 });

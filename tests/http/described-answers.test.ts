@@ -186,8 +186,17 @@ async function bringFile({ ask, pipeline }: Witness): Promise<void> {
 async function operate({ ask }: Witness): Promise<void> {
   for (const id of ['listEvents', 'listAudit', 'listDowntimes', 'getStatus', 'getUsage', 'tick'] as const)
     await ask(id);
+  await ask('getUsage', { query: '?group=day&timezone=Nowhere' });
+  await ask('setBudgets', { body: { thread_key: 'telegram:chat:-1001234', requests: 9, per: 'day' } });
+  await ask('setBudgets', { body: { requests: 9, per: 'day' } });
+  await ask('listBudgets');
   await ask('listEvents', { query: '?kind=run.&limit=2' });
   await ask('listEvents', { query: '?after=x' });
+  await ask('setSecret', { params: { name: 'KEY' }, body: { value: 'sesame' } });
+  await ask('setSecret', { params: { name: 'key' }, body: { value: 'sesame' } });
+  await ask('listSecrets');
+  await ask('rotateSecrets');
+  await ask('deleteSecret', { params: { name: 'KEY' } });
   await ask('runAudit');
   await ask('reconcile', { body: { fix: true } });
   await ask('previewSchedule', { body: { when: 'every weekday at 9:00', timezone: 'Europe/Madrid' } });

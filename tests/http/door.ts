@@ -14,6 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
 export const token = 'the-token';
@@ -162,7 +163,7 @@ const usage: Usage = {
   failures: 1,
   messages: 2,
   isCapped: false,
-  spent: [{ kind: 'echo', quantity: 3 }],
+  spent: [{ kind: 'requests', quantity: 3, currency: null }],
   quota: { chat: { used: 2, limit: 500 }, user: null },
 };
 const status: ServerStatus = {
@@ -192,7 +193,10 @@ const status: ServerStatus = {
   lastStaleLookAt: now - 2000,
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
+  tokens: { live: 2, expired: 1 },
 };
+const used = { setBy: 'system', updatedAt: now, lastUsedAt: null, usedBy: [] } as const;
+const secret = { name: 'KEY', from: 'stored', hosts: ['a.example.com'], chats: [], ...used } as const;
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {
   id: 'c',
@@ -327,6 +331,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
+    spending: heard('spending', spendingAnswers),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
     bulk: heard('bulk', {
       pause: bulked,
@@ -351,6 +356,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       usage: async () => usage,
       tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
       retentionDays: 90,
+      timezone: 'UTC',
     }),
     // It is read beside tasks that are read otherwise.
     truth: needs.truth ?? { ...heard('truth', truth), snoozesOf: truth.snoozesOf },
@@ -358,6 +364,14 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([])),
+    secrets: heard('secrets', {
+      list: async () => [secret],
+      set: async () => secret,
+      delete: async () => {},
+      rotate: async () => ({ sealed: 1, unreadable: 0, left: 0, next: null }),
+      allowFirst: async () => {},
+      state: async () => ({ sealed: 1, unreadable: 0, former: 0 }),
+    }),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),

@@ -116,6 +116,7 @@ describe('every operation', () => {
       'previewAction',
       'previewSchedule',
       'reconcile',
+      'rotateSecrets',
       'runAudit',
       'tick',
     ]);

@@ -234,6 +234,15 @@ const rows: readonly Row[] = [
     'operations.usage',
     { threadKey: key, userKey: 'system:api', from: null, to: at },
   ],
+  ['GET /v1/secrets', undefined, 'secrets.list', null],
+  [
+    'PUT /v1/secrets/KEY',
+    { value: 'sesame', hosts: ['a.example.com'] },
+    'secrets.set',
+    { place: null, name: 'KEY', value: 'sesame', hosts: ['a.example.com'], ...letting },
+  ],
+  ['DELETE /v1/secrets/KEY', undefined, 'secrets.delete', { place: null, name: 'KEY', ...letting }],
+  ['POST /v1/rotate-secrets?after=a', undefined, 'secrets.rotate', 'a'],
   ['GET /v1/threads?limit=3&cursor=c', undefined, 'access.threads', { ...page, of: null }],
   ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
   ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],
@@ -273,7 +282,8 @@ describe('what is asked for', () => {
       (request.split('?', 1)[0] ?? '')
         .replace(/\/(?:a|r|g|7)(?=\/|$)/g, '/{}')
         .replace(key, '{}')
-        .replace('/system:api/', '/{}/'),
+        .replace('/system:api/', '/{}/')
+        .replace('/KEY', '/{}'),
     );
     const missing = Object.entries(operations).filter(
       ([, { method, path, scope }]) =>

@@ -114,5 +114,8 @@ describe('a request', () => {
     const welcome = await raw(port, head(Buffer.byteLength(json)) + json);
     expect(welcome).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
     expect(await raw(port, head(requestBytesMax + 1))).toMatch(/^HTTP\/1\.1 413 /);
+    // Nobody is asked for a body before it is known who they are.
+    const stranger = head(Buffer.byteLength(json)).replace('the-token', 'another');
+    expect(await raw(port, stranger)).toMatch(/^HTTP\/1\.1 401 /);
   });
 });

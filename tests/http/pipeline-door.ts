@@ -3,6 +3,7 @@ import { createTick } from '../../src/app/pipeline/tick.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';
+import type { Spending } from '../../src/app/use-cases/spending.ts';
 import { createHttpApp } from '../../src/http/app.ts';
 import { sha256 } from '../../src/system/ids.ts';
 import { createLoop } from '../../src/system/loop.ts';
@@ -30,20 +31,23 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
     ready,
     loops,
   });
-  const operationsOver = (seen: Store) => ({
+  const operationsOver = (seen: Store, spending: Spending) => ({
     status: status(seen),
     usage: createUsage({
       store: seen,
       clock: time,
       quota: { chat: settings.QUOTA_PER_CHAT, user: settings.QUOTA_PER_USER },
+      spending,
     }),
     tick: createTick({ loops, timer: time, idle: {} }),
     retentionDays: settings.RETENTION_DAYS,
+    timezone: 'UTC',
   });
   return createHttpApp({
+    secrets: rooms.secrets,
     roomsOf: ({ chats }) => {
       const { store: seen, ...asked } = rooms.within(chats);
-      return { ...asked, operations: operationsOver(seen) };
+      return { ...asked, operations: operationsOver(seen, asked.spending) };
     },
     kinds: rooms.kinds,
     tokens: rooms.tokens,

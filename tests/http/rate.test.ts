@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { apiOperator } from '../../src/app/use-cases/tokens.ts';
 import { createBucket, guessesMax } from '../../src/http/token.ts';
 import { manualTime, hour } from '../support/fakes.ts';
 import { aDoor } from './door.ts';
+import { tokenRoom } from './token-room.ts';
 
 describe('a bucket', () => {
   it('gives a burst, and then as much as has come in', async () => {
@@ -61,6 +63,20 @@ describe('requests', () => {
     await time.advance(200);
     expect((await ask()).status).toBe(200);
     expect((await ask()).status).toBe(429);
+  });
+
+  it('of one token leave those of another as they are', async () => {
+    const judge = async (text: string) =>
+      ({ is: 'holds', principal: { ...apiOperator, actor: `api:token:${text}` } }) as const;
+    const door = aDoor({}, { stopwatch: manualTime(0), apiRate: 1, tokens: { ...tokenRoom, judge } });
+    const statuses = async (token: string) => {
+      const ask = () => door.ask('GET', '/v1/tasks/task-1', undefined, { authorization: `Bearer ${token}` });
+      return [(await ask()).status, (await ask()).status, (await ask()).status];
+    };
+    expect([await statuses('one'), await statuses('two')]).toEqual([
+      [200, 200, 429],
+      [200, 200, 429],
+    ]);
   });
 
   it('are not counted where no rate is set', async () => {

@@ -57,6 +57,21 @@ describe('the server', () => {
     expect([status, json.error.code, asked]).toEqual([413, 'payload_too_large', []]);
   });
 
+  it('reads more of a message, and says what it cannot do with that', async () => {
+    const { url, asked } = await aServer();
+    const send = async (body: string | ReadableStream<Uint8Array>) => {
+      const init = { method: 'POST', headers: { ...bearer, ...jsonType }, body, duplex: 'half' } as const;
+      const { status, json } = await told(await fetch(`${url}/v1/messages`, init));
+      return [status, json.error.code, json.error.details];
+    };
+    const images = { field: 'images', limit_bytes: requestBytesMax };
+    expect(await send(' '.repeat(requestBytesMax + 1))).toEqual([400, 'images_unavailable', images]);
+    expect(await send(chunked(requestBytesMax * 20))).toEqual([400, 'images_unavailable', images]);
+    const most = 75 * 1024 * 1024;
+    expect(await send(chunked(most + 1))).toEqual([413, 'payload_too_large', { field: 'body', limit_bytes: most }]);
+    expect(asked).toEqual([]);
+  });
+
   it('refuses a body of a hundred times the limit without an error of the connection', async () => {
     const { port } = await aServer();
     const head = `POST ${createPath} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer the-token\r\ncontent-type: application/json\r\ncontent-length: ${requestBytesMax * 100}\r\n\r\n`;

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 import { faultLines, readConfig } from '../../src/config/config.ts';
 import { aFolder, aStub } from '../support/place.ts';
+import { onPostgres } from '../support/postgres.ts';
 import { openBotApi, type Behaviour } from './bot-api.ts';
 import { startProgram } from './program.ts';
 
@@ -253,7 +254,7 @@ describe.concurrent('no secret ever leaves', () => {
 
   it('when the database is away', async ({ onTestFinished: atEnd }) => {
     const url = `postgres://cronogram:${encodeURIComponent(canaries.password)}@127.0.0.1:1/cronogram`;
-    const env = { DATABASE_URL: url, API_TOKEN: canaries.api, LOG_LEVEL: 'trace' };
+    const env = { DATABASE_URL: url, ...onPostgres, API_TOKEN: canaries.api, LOG_LEVEL: 'trace' };
     const program = startProgram(aFolder(atEnd), env, atEnd);
     expect(await program.ended).toBe(1);
     expect(program.written()).toMatch(/database/);

@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest';
 import { minute } from '../support/fakes.ts';
-import { freshPostgres } from '../support/postgres.ts';
+import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { openBotApi } from './bot-api.ts';
 import { createTask, metricsOf } from './page.ts';
 import { aServer } from './place.ts';
 
 it('a server on Postgres measures as one on SQLite does, and how its connections are used besides', async () => {
   const telegram = await openBotApi();
-  const place = await aServer(telegram, { DATABASE_URL: (await freshPostgres()).url, TELEGRAM_CHATS: '1001' });
+  const place = await aServer(telegram, {
+    DATABASE_URL: (await freshPostgres()).url,
+    ...onPostgres,
+    TELEGRAM_CHATS: '1001',
+  });
   await place.becomes(200);
   const schedule = { kind: 'interval', interval: 'PT1M', timezone: 'UTC' };
   await createTask(place, { instructions: 'Water the plants', schedule });

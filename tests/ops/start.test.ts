@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { aFolder } from '../support/place.ts';
-import { freshPostgres } from '../support/postgres.ts';
+import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { startProgram } from './program.ts';
 
 const patience = { timeout: 10_000, interval: 20 };
@@ -66,9 +66,9 @@ describe.concurrent('a start', () => {
 
   it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);
-    const program = startProgram(folder, { DATABASE_URL: (await freshPostgres()).url }, atEnd);
+    const program = startProgram(folder, { DATABASE_URL: (await freshPostgres()).url, ...onPostgres }, atEnd);
     await program.url();
-    expect(readdirSync(join(folder, 'data'))).toEqual(expect.arrayContaining(['api-token', 'sandbox.db']));
+    expect(readdirSync(join(folder, 'data'))).toEqual(expect.arrayContaining(['alarm.json', 'sandbox.db']));
     program.kill('SIGTERM');
     expect(await program.ended).toBe(0);
   });

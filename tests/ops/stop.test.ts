@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { aFolder } from '../support/place.ts';
+import { onPostgres } from '../support/postgres.ts';
 import { openBotApi } from './bot-api.ts';
 import { startProgram } from './program.ts';
 
@@ -93,7 +94,7 @@ describe.concurrent('a signal', () => {
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : null;
     const url = `postgres://somebody@127.0.0.1:${port}/somewhere`;
-    const program = startProgram(aFolder(atEnd), { DATABASE_URL: url, API_TOKEN: token }, atEnd);
+    const program = startProgram(aFolder(atEnd), { DATABASE_URL: url, ...onPostgres, API_TOKEN: token }, atEnd);
     await vi.waitFor(() => expect(open.size).toBe(1), { timeout: 15_000 });
     program.kill('SIGTERM');
     await program.logs('stopping');

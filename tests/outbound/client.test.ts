@@ -125,7 +125,7 @@ describe('a request', () => {
     ['http://closed.example.com:1/', 'closed.example.com could not be reached (ECONNREFUSED).'],
   ])('to %s fails, and may be tried again', async (url, error) => {
     const outbound = anOutbound({ allow: ['*.example.com'], addresses: { 'no-such.example.com': [] } });
-    expect(await outbound.call(aRequest(url))).toEqual({ is: 'failed', type: 'NETWORK', error });
+    expect(await outbound.call(aRequest(url))).toEqual({ is: 'failed', type: 'NETWORK', error, isUnsent: true });
   });
 });
 
@@ -164,8 +164,8 @@ describe('an address that is not open', () => {
 
   it('is judged before anything is made of it', () => {
     const outbound = anOutbound();
-    expect(outbound.judge('https://api.example.org/')).toEqual({ is: 'open', host: 'api.example.org' });
-    expect(outbound.judge('http://10.0.0.1/')).toMatchObject({ is: 'refused' });
+    expect(outbound.judge('https://api.example.org/', null)).toEqual({ is: 'open', host: 'api.example.org' });
+    expect(outbound.judge('http://10.0.0.1/', null)).toMatchObject({ is: 'refused' });
   });
 });
 

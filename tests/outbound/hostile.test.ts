@@ -96,6 +96,7 @@ describe('a target that takes its time costs the timeout', () => {
       is: 'failed',
       type: 'TIMEOUT',
       error: 'No connection to api.example.com came about within 10 s.',
+      isUnsent: true,
     });
   });
 

@@ -98,6 +98,21 @@ describe('what people say and press', () => {
   });
 });
 
+test('press with a wait tells an edit that comes a while behind a callback without words', async () => {
+  const { post, bot, time, sandbox } = await servePages();
+  await post('say', { as: 'ada', chat: 'ada', text: '/start' });
+  const markup = { inline_keyboard: [[{ text: 'Back', callback_data: 'v1:back' }]] };
+  const sent = await bot('sendMessage', { chat_id: 1001, text: 'Sure?', reply_markup: markup });
+  const heard = until(() => sandbox.world.hasOpenUpdates());
+  const asked = post('press', { as: 'ada', chat: 'ada', button: 'Back', wait: 5000 });
+  await heard;
+  await bot('answerCallbackQuery', { callback_query_id: await pressedId(bot) });
+  await time.advance(900);
+  await bot('editMessageText', { chat_id: 1001, message_id: sent.result.message_id, text: 'As it was' });
+  await time.advance(300);
+  expect((await asked).json).toMatchObject({ callback: { text: null }, answers: [{ text: 'As it was' }] });
+});
+
 interface Update {
   readonly callback_query?: { readonly id: string };
 }

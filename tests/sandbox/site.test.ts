@@ -25,7 +25,7 @@ async function aSite() {
   return { port, time, ask, outbound, call, post };
 }
 
-const statuses: Readonly<Record<string, number>> = { 'failing?status=503': 503, account: 401 };
+const statuses: Readonly<Record<string, number>> = { 'failing?status=503': 503, account: 401, 'member-price': 401 };
 
 describe('the site of the sandbox', () => {
   it('lists its places, and each of them is there', async () => {
@@ -53,6 +53,17 @@ describe('the site of the sandbox', () => {
     expect(await cents()).toBe(price);
     await time.advance(4 * minute);
     expect(await cents()).not.toBe(price);
+  });
+
+  it('has other news and another price an hour, a day and a week later', async () => {
+    const { call, time } = await aSite();
+    const seen = async () => [(await call('/news')).text, (await call('/price')).text.replace(/"at":"[^"]*"/, '')];
+    const before = await seen();
+    for (const ms of [60 * minute, 24 * 60 * minute, 7 * 24 * 60 * minute]) {
+      await time.advance(ms);
+      const after = await seen();
+      expect(after.filter((text, index) => text === before[index])).toEqual([]);
+    }
   });
 
   it('fails as it is asked to, and refuses what it does not know', async () => {
@@ -113,5 +124,30 @@ describe('the site of the sandbox', () => {
   it('keeps other computers and other sites out, as all of the sandbox does', async () => {
     const { ask } = await aSite();
     expect(await ask('GET', '/site/price', { headers: { host: 'evil.example' } })).toMatchObject({ status: 403 });
+  });
+
+  it('has a token server with refresh tokens that rotate, and a price for whoever holds a token', async () => {
+    const { call, time } = await aSite();
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const client = { client_id: 'cronogram', client_secret: 'sesame' };
+    const ask = async (more: Record<string, string>) => {
+      const body = new URLSearchParams({ ...client, ...more }).toString();
+      const { status, text } = await call('/token', { method: 'POST', body, headers: form });
+      return { status, ...(JSON.parse(text) as { access_token?: string; refresh_token?: string; error?: string }) };
+    };
+    const price = async (token = '') =>
+      (await call('/member-price', { headers: { authorization: `Bearer ${token}` } })).status;
+    const { access_token: token } = await ask({ grant_type: 'client_credentials' });
+    expect([await price(token), await price('other')]).toEqual([200, 401]);
+    await time.advance(5 * minute);
+    expect(await price(token)).toBe(401);
+    const refresh = (refreshToken: string) => ask({ grant_type: 'refresh_token', refresh_token: refreshToken });
+    expect(await refresh('sesame-refresh-0')).toMatchObject({ status: 200, refresh_token: 'sesame-refresh-1' });
+    // Whoever lost the answer asks again with the token before, for a minute.
+    expect(await refresh('sesame-refresh-0')).toMatchObject({ status: 200, refresh_token: 'sesame-refresh-1' });
+    await time.advance(minute + 1);
+    expect(await refresh('sesame-refresh-0')).toMatchObject({ status: 400, error: 'invalid_grant' });
+    expect(await refresh('sesame-refresh-1')).toMatchObject({ status: 200, refresh_token: 'sesame-refresh-2' });
+    expect(await ask({ client_secret: 'wrong', grant_type: 'client_credentials' })).toMatchObject({ status: 401 });
   });
 });

@@ -41,9 +41,11 @@ import { refreshTests } from './conformance/refresh.ts';
 import { remainsTests, recordRetentionTests, retentionTests } from './conformance/retention.ts';
 import { longRunListTests, runListTests } from './conformance/run-lists.ts';
 import { refusedRunTests, runTests } from './conformance/runs.ts';
+import { secretTests } from './conformance/secrets.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
+import { spendingTests } from './conformance/spending.ts';
 import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
 import { threadRunTests } from './conformance/thread-runs.ts';
@@ -56,6 +58,9 @@ import { workloadTests } from './conformance/workload.ts';
 
 /** What every engine must give, method by method. The three files that call it differ in the engine alone. */
 export function conformance(open: OpenWorld): void {
+  describe('secrets', () => {
+    secretTests(open);
+  });
   describe('slots', () => {
     slotTests(open);
     specialSlotTests(open);
@@ -163,6 +168,9 @@ export function conformance(open: OpenWorld): void {
   });
   describe('usage', () => {
     usageTests(open);
+  });
+  describe('spending', () => {
+    spendingTests(open);
   });
   describe('what is told', () => {
     toldTests(open);

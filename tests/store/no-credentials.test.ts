@@ -17,7 +17,9 @@ const keepers = ['secrets', 'credentials', 'tokens'];
 
 const all = Object.values(sqliteTables).map((table) => ({
   name: getTableName(table),
-  columns: Object.values(getTableColumns(table)).map(({ name }) => name),
+  columns: Object.values(getTableColumns(table) as Readonly<Record<string, { readonly name: string }>>).map(
+    ({ name }) => name,
+  ),
 }));
 
 const suspects = (name: string, columns: readonly string[]) =>

@@ -80,7 +80,7 @@ const commands: Readonly<Record<string, Command>> = {
       const { taskId, occurrenceId } = started.run;
       if (taskId !== null && occurrenceId !== null) side.slots.push({ taskId, occurrenceId });
       const finishedAt = side.now + index;
-      const usage = [{ kind: 'tokens', quantity: choice }];
+      const usage = [{ kind: 'tokens' as const, quantity: choice }];
       const backoff = { status: 'backoff', attemptStatus: 'failed', readyAt: side.now + minute } as const;
       const file = { sha256: `file ${choice % 4}`, kind: 'document', name: 'a', mime: '', size: 1 } as const;
       const watched = { hash: String(choice), value: null, at: finishedAt };

@@ -43,6 +43,36 @@ async function seedTasks(world: World, count: number, facts: Partial<NewTask> = 
 }
 
 function raceTests(open: OpenWorld): void {
+  test('200 runs that are let in at once against a budget of 50 are exactly 50', async () => {
+    const world = await open();
+    const [first] = await seedTasks(world, 200);
+    const account = first?.chatId ?? '';
+    const limit = { scope: 'chat', account, chatId: account, kind: 'requests', per: 'day', quantity: 50 } as const;
+    const set = [{ ...limit, currency: null, timezone: 'UTC' }];
+    const by = { actor: 'telegram:user:7', at: nine - hour } as const;
+    await world.store.changeBudgets({ scope: 'chat', account, per: 'day', kinds: ['requests'], set, ...by });
+    const costs = { requests: 1, tokens: 0, money: 0, currency: null };
+    const results = await atOnce(world, 40, (store) =>
+      store.claimDue({ now: nine, limit: 5 }, (due) =>
+        due.map(readable).map((task) => {
+          const claim = world.make.claim(task);
+          return { ...claim, runs: claim.runs.map((run) => ({ ...run, costs })) };
+        }),
+      ),
+    );
+
+    expect(codes(results)).toEqual([]);
+    const found = await world.query<{ status: string; n: number }>(
+      'select status, count(*) as n from occurrences group by status order by status',
+    );
+    expect(found.map(({ status, n }) => [status, Number(n)])).toEqual([
+      ['dispatched', 50],
+      ['skipped', 150],
+    ]);
+    const query = { thread: null, ownerId: null, taskId: null, now: nine, limit: 9 };
+    expect(await world.store.listBudgets(query)).toMatchObject([{ reserved: 50, spent: 0 }]);
+  });
+
   test('40 callers over 400 due tasks claim each slot exactly once', async () => {
     const world = await open();
     await seedTasks(world, 400);

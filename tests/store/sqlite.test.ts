@@ -178,7 +178,7 @@ async function useEverything(world: World): Promise<void> {
   const { task, started } = await aRunningTask(world);
   const full = {
     deliveries: [world.make.part()],
-    usage: [{ kind: 'tokens', quantity: 1 }],
+    usage: [{ kind: 'tokens' as const, quantity: 1 }],
     context: {},
     nextAt: nine + hour,
   };

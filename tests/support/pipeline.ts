@@ -78,6 +78,8 @@ export interface PipelineOptions {
   readonly actions?: readonly ActionEntry[];
   /** Without it no task calls anybody. */
   readonly outbound?: NonNullable<Outside['outbound']>;
+  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
+  readonly vault?: NonNullable<Outside['vault']>;
 }
 
 /** Without a pace, so that what is due at an instant is done at that instant. */
@@ -115,6 +117,8 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     templates: options.templates ?? promptTemplates(),
     actions: options.actions ?? registry,
     ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
+    ...(options.runSecrets === undefined ? {} : { runSecrets: options.runSecrets }),
+    ...(options.vault === undefined ? {} : { vault: options.vault }),
   });
 }
 
@@ -126,6 +130,8 @@ interface Given {
   readonly templates: Templates;
   readonly actions: readonly ActionEntry[];
   readonly outbound?: NonNullable<Outside['outbound']>;
+  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
+  readonly vault?: NonNullable<Outside['vault']>;
 }
 
 function pipelineOn(database: Database, given: Given): Pipeline {
@@ -240,6 +246,7 @@ export function runServiceOf({ store, time }: Pipeline): RunService {
     digest: sha256,
     clock: time,
     bell: { ring: () => undefined },
+    reckoning: { costsOf: () => null },
   });
 }
 

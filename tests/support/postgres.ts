@@ -9,3 +9,6 @@ export async function freshPostgres(): Promise<FreshDatabase> {
   if (!answer.ok) throw new Error(`There is no Postgres to test with. ${text}`);
   return createDatabase(text);
 }
+
+/** What a server on Postgres must be given, because no file beside its database can keep it. */
+export const onPostgres = { SECRETS_KEY: '5e'.repeat(32), API_TOKEN: 'the-token-of-the-tests' } as const;

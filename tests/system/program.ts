@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { onPostgres } from '../support/postgres.ts';
 import { quickFlags } from '../support/sources.ts';
 import type { Telegram } from './telegram.ts';
 
@@ -103,6 +104,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
       NODE_COMPILE_CACHE: join(folder, 'compiled'),
       DATABASE_URL: databaseUrl,
       API_TOKEN: token,
+      SECRETS_KEY: onPostgres.SECRETS_KEY,
       HTTP_PORT: '0',
       MIN_INTERVAL: 'PT1S',
       ECHO_ACTION: '1',

@@ -4,6 +4,7 @@ import { actionScope, type ScopesOf } from '../../domain/grant.ts';
 import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
+import type { Amount } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { WrittenText } from '../ports/outside.ts';
@@ -50,7 +51,7 @@ export type Outcome =
       /** The value that the next run of the task compares its own with, written with the end of this one. */
       readonly watched?: Watched;
       readonly context?: Readonly<Record<string, unknown>>;
-      readonly usage?: readonly { readonly kind: string; readonly quantity: number }[];
+      readonly usage?: Spent;
       readonly httpStatus?: number;
     }
   /** A free one uses up no attempt of the policy: it is not the task that stands in the way. */
@@ -60,6 +61,7 @@ export type Outcome =
       readonly afterMs?: number;
       readonly isFree?: true;
       readonly httpStatus?: number;
+      readonly usage?: Spent;
       /** The answer of the other side, for programs; kept when it was the last try. */
       readonly data?: unknown;
     }
@@ -69,6 +71,7 @@ export type Outcome =
       readonly error: string;
       readonly isHarmful?: true;
       readonly httpStatus?: number;
+      readonly usage?: Spent;
       readonly data?: unknown;
       /** Its settings cannot be carried out, whenever it is tried: the run ends with the code `invalid_action`. */
       readonly isInvalid?: true;
@@ -77,14 +80,22 @@ export type Outcome =
    * The task may not do that, which only the run could find out. Nothing was done: its slot is skipped for the reason, it is not tried
    * again, and the schedule goes on.
    */
-  | { readonly is: 'skip'; readonly reason: Obstacle; readonly error: string };
+  | { readonly is: 'skip'; readonly reason: Obstacle; readonly error: string; readonly usage?: Spent };
+
+/** Amounts that an attempt has spent, whatever it came to; `unknown` where nobody can say, and then the most that it may have spent counts. */
+export type Spent = readonly Amount[] | 'unknown';
 
 export interface Action {
   readonly kind: string;
   /** Its settings and its words; absent for what nobody chooses. */
   readonly form?: ActionForm;
-  /** Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. */
-  check(spec: ActionSpec, instructions: string): readonly WrittenText[];
+  /**
+   * Refuses settings that cannot work, at creation: throws `invalid_action`. Answers the texts that are to be tried as well. The
+   * hosts are those to which the chat of the task keeps its tasks; null where it does not.
+   */
+  check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
+  /** The time of its own after which it ends by itself; null where its settings name none. */
+  timeoutMs?(spec: ActionSpec): number | null;
   /** Scopes that a run needs beside that of its kind, as far as the settings tell; absent for what reaches nothing. */
   scopes?(spec: ActionSpec): readonly string[];
   /** Whether doing it again does no harm, when nobody knows whether it was done. */
@@ -95,6 +106,8 @@ export interface Action {
   readonly isCut?: true;
   /** For people, before the task is made: which hosts it reaches, and what a run costs. Absent for what reaches nothing. */
   preview?(spec: ActionSpec): ActionPreview;
+  /** Its run time is counted, in seconds begun. */
+  readonly isTimed?: true;
   /** Null when a run may start now; else when to look again, and why. It begins no attempt and holds no place of the runner. */
   hold?(asked: StartAsked, now: number): { readonly until: number; readonly reason: string } | null;
   run(job: Job): Outcome | Promise<Outcome>;
@@ -124,8 +137,15 @@ function unlessInvalid<T>(tell: () => T | undefined, otherwise: T): T {
 export interface ActionPreview {
   /** Hosts, people or services outside that a run reaches, such as `api.example.com`. */
   readonly reaches: readonly string[];
-  /** The most that one run spends, such as `{ kind: 'requests', quantity: 3 }`. */
-  readonly costs: readonly { readonly kind: string; readonly quantity: number }[];
+  /** The most that one attempt spends, such as `{ kind: 'requests', quantity: 3 }`. */
+  readonly costs: readonly Amount[];
+  /** Secrets by name, and the host to which each goes. */
+  readonly secrets?: readonly SecretSent[];
+}
+
+export interface SecretSent {
+  readonly name: string;
+  readonly host: string;
 }
 
 /** Exactly one executor for each kind of action. */

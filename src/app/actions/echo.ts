@@ -1,3 +1,4 @@
+import { usageKinds, type Amount } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { Timer } from '../ports/outside.ts';
@@ -5,7 +6,7 @@ import type { Action, Job, Outcome } from './action.ts';
 import { invalid, refuseUnknown } from './message.ts';
 
 const delayMaxMs = 60_000;
-const known = ['kind', 'delay_ms', 'fail_attempts', 'error', 'repeatable', 'context', 'files'];
+const known = ['kind', 'delay_ms', 'fail_attempts', 'error', 'repeatable', 'context', 'files', 'spends'];
 const filesMax = 100;
 const fileBytesMax = 64 * 1_048_576;
 
@@ -25,11 +26,16 @@ export function echoAction(timer: Timer): Action {
       if (typeof repeatable !== 'boolean') throw invalid('action.repeatable is true or false.');
       if (context !== undefined && (typeof context !== 'object' || context === null))
         throw invalid('action.context is an object.');
+      if (spendsIn(spec) === null)
+        throw invalid(
+          'action.spends is a list such as [{"kind": "requests", "quantity": 1, "source": "example.com"}].',
+        );
       if (filesIn(spec) === null)
         throw invalid(`action.files is a list of at most ${filesMax}, such as [{"name": "a.txt", "size": 1000}].`);
       return [];
     },
     repeatable: (spec) => settings(spec).repeatable === true,
+    preview: (spec) => ({ reaches: [], costs: spendsIn(spec) ?? [] }),
     run: (job) => echo(timer, job),
   };
 }
@@ -53,17 +59,31 @@ function whole(spec: ActionSpec, key: string, max: number): void {
 
 async function echo(timer: Timer, { input, attempt, signal }: Job): Promise<Outcome> {
   const { delayMs, failAttempts, error, context } = settings(input.action);
+  const usage = spendsIn(input.action) ?? [];
   if (delayMs > 0) await pause(timer, delayMs, signal);
   if (attempt <= failAttempts)
-    return { is: error === 'final' ? 'giveUp' : 'retry', error: `echo fails attempt ${attempt}` };
+    return { is: error === 'final' ? 'giveUp' : 'retry', error: `echo fails attempt ${attempt}`, usage };
   const attachments = (filesIn(input.action) ?? []).map(fileOf);
   return {
     is: 'done',
     text: input.instructions,
-    usage: [{ kind: 'echo', quantity: 1 }],
+    usage,
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(context === undefined ? {} : { context: context as Readonly<Record<string, unknown>> }),
   };
+}
+
+/** The amounts that each attempt spends; null where they cannot be read. */
+function spendsIn(spec: ActionSpec): readonly Amount[] | null {
+  const spends = spec['spends'] ?? [];
+  if (!Array.isArray(spends) || spends.length > 10) return null;
+  return spends.every(isAmount) ? spends : null;
+}
+
+function isAmount(each: unknown): each is Amount {
+  const { kind, quantity, source = '' } = (each ?? {}) as Partial<Amount>;
+  const isKnown = kind !== undefined && usageKinds.includes(kind) && kind !== 'money';
+  return isKnown && Number.isInteger(quantity) && Number(quantity) >= 0 && typeof source === 'string';
 }
 
 interface EchoedFile {

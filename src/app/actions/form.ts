@@ -1,3 +1,4 @@
+import type { AppError } from '../../domain/errors.ts';
 import { durationText, fixedMs } from '../../domain/schedule/time/duration.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 
@@ -34,8 +35,19 @@ export interface ActionField {
   readonly example: unknown;
   /** The flag of the command line that sets it, and how it names the value: `--method <verb>`. */
   readonly flag?: string;
-  /** The part of an object that a word alone stands for. */
+  /** The part of an object that a word alone stands for; the others may be left out. */
   readonly main?: string;
+  /** For an object that people write and read in a few words; JSON does as well. */
+  readonly words?: {
+    /** Undefined where they cannot be read. */
+    readonly read: (text: string) => unknown;
+    /** Null where they cannot tell it. */
+    readonly tell: (value: unknown) => string | null;
+  };
+  /** For `object`: what each of its parts can be. */
+  readonly parts?: Readonly<Record<string, readonly string[]>>;
+  /** For `pairs`: values may be numbers, true, false, and lists, which stand for a name that is there several times. */
+  readonly isMany?: true;
   /** Its flag says as well that the task is one of this kind. */
   readonly names?: true;
   /** The words of a chat change it: `/edit #3 url ...`. */
@@ -76,6 +88,10 @@ export interface ReadAction {
   readonly before: string;
   /** The words behind them. They are a setting, unless the time stands there. */
   readonly after: string;
+  /** They begin on a line of their own, where no time is looked for. */
+  readonly isApart?: true;
+  /** A word right before the settings that looks like one of them; it is refused where it belongs to no time. */
+  readonly doubt?: { readonly word: string; readonly fault: AppError };
   readonly spec: ActionSpec;
   /** Settings that the words did not name, told beside the other assumptions. */
   readonly assumed: readonly string[];
@@ -102,7 +118,7 @@ const gone = /^(?:remove|none|off|default)$/i;
 export function settingFrom(field: ActionField, text: string, before?: unknown): unknown {
   // A setting that must be there is never taken away by a word that may be its value.
   if (text === '' || (gone.test(text) && field.isRequired !== true)) return null;
-  return readers[field.is](text, field, before);
+  return field.words?.read(text) ?? readers[field.is](text, field, before);
 }
 
 type Reader = (text: string, field: ActionField, before: unknown) => unknown;
@@ -145,12 +161,13 @@ function jsonFrom(text: string): unknown {
   }
 }
 
-/** `accept: text/plain`; a name without a value takes that one away. */
+/** `accept: text/plain`, `page=2`; a name without a value takes that one away. Behind a sign "off" is a value like any other. */
 function pairsFrom(text: string, before: unknown): Readonly<Record<string, unknown>> | null | undefined {
-  const [, name = '', value = ''] = /^\s*([^\s:]+)\s*:?\s*(.*)$/s.exec(text) ?? [];
+  const [, name = '', sign = '', value = ''] = /^\s*([^\s:=]+)\s*([:=]?)\s*(.*)$/s.exec(text) ?? [];
   if (name === '') return undefined;
   const { [name]: _replaced, ...others } = (before ?? {}) as Readonly<Record<string, unknown>>;
-  const all = value === '' || gone.test(value) ? others : { ...others, [name]: value.trim() };
+  const isGone = value === '' || (sign === '' && gone.test(value));
+  const all = isGone ? others : { ...others, [name]: value.trim() };
   return Object.keys(all).length === 0 ? null : all;
 }
 
@@ -162,15 +179,16 @@ export function settingLines(
   spec: ActionSpec,
 ): readonly (readonly [name: string, value: string])[] {
   const known = fields.map(({ name }) => name);
+  const fieldOf = (name: string) => fields.find((field) => field.name === name);
   const others = Object.keys(spec).filter((name) => name !== 'kind' && !known.includes(name));
   return [...known, ...others].flatMap((name) => {
     const value = spec[name];
-    return value === undefined ? [] : [[name, settingText(value)] as const];
+    return value === undefined ? [] : [[name, settingText(value, fieldOf(name))] as const];
   });
 }
 
-export function settingText(value: unknown): string {
-  const text = typeof value === 'string' ? withoutSecrets(value) : pairsText(value);
+export function settingText(value: unknown, field?: Pick<ActionField, 'words'>): string {
+  const text = field?.words?.tell(value) ?? (typeof value === 'string' ? withoutSecrets(value) : pairsText(value));
   return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
 }
 

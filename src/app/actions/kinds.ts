@@ -4,7 +4,7 @@ import { policyOf, retryWindowMs, type Policies } from '../../domain/policy.ts';
 import { minGapMs, nextSlot, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import { type Action, type ActionPreview, type Actions, isEffect } from './action.ts';
+import { type Action, type ActionPreview, type Actions, isEffect, type SecretSent } from './action.ts';
 import type { ActionForm } from './form.ts';
 
 /** The kinds of actions as the rooms around the pipeline know them: they can be told of, and not be done. */
@@ -32,6 +32,7 @@ export function kindsOf(actions: Actions): Kinds {
 /** The reach and the cost of a task, as people are told before it is made. */
 export interface Outlook {
   readonly reaches: readonly string[];
+  readonly secrets: readonly SecretSent[];
   readonly changesThings: boolean;
   readonly repeatable: boolean;
   /** Tries of one run, and the time within which the last of them ends. */
@@ -65,7 +66,7 @@ export interface Planned {
 
 function outlookOf(action: Action | undefined, spec: ActionSpec, planned: Planned): Outlook | null {
   const preview = previewOf(action, spec);
-  if (action === undefined || preview === undefined) return null;
+  if (action === undefined || preview === undefined || preview.reaches.length + preview.costs.length === 0) return null;
   const { schedule, policies } = planned;
   const policy = policyOf(policies, { actionKind: spec.kind, minGapMs: minGapMs(schedule) });
   const madeUp = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : null;
@@ -73,6 +74,7 @@ function outlookOf(action: Action | undefined, spec: ActionSpec, planned: Planne
   const often = schedule.kind === 'once' ? null : oftenIn(planned);
   return {
     reaches: preview.reaches,
+    secrets: preview.secrets ?? [],
     changesThings: isEffect(action, spec),
     repeatable: action.repeatable(spec),
     attempts: policy.retry.attempts,

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import { albumMax } from '../../domain/files/limits.ts';
 import { areOneAlbum } from '../../domain/files/parts.ts';
+import { refuseSecrets } from '../../domain/secrets/mentions.ts';
 import { type Media, mediaKinds } from '../../domain/shown.ts';
 import { isBlank, type ActionSpec } from '../../domain/task.ts';
 import type { Templates } from '../ports/outside.ts';
@@ -20,9 +21,9 @@ export function messageAction(templates: Pick<Templates, 'render'>, lastOf: Last
       const plain = spec['plain'];
       if (plain !== undefined && typeof plain !== 'boolean') throw invalid('action.plain is true or false.');
       checkMedia(spec['media']);
-      return isRendered(spec, instructions)
-        ? [{ language: 'liquid', field: 'instructions', text: instructions, variables: sampleVariables }]
-        : [];
+      if (!isRendered(spec, instructions)) return [];
+      refuseSecrets('instructions', instructions);
+      return [{ language: 'liquid', field: 'instructions', text: instructions, variables: sampleVariables }];
     },
     // Rendering has no effect outside; the sending is a delivery, which keeps its own truth.
     repeatable: () => true,

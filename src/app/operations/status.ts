@@ -6,10 +6,12 @@ import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
 import type { Scheduler } from '../pipeline/scheduler.ts';
 import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
-import type { WorkloadStore } from '../ports/metering.ts';
+import type { WorkloadStore, SpentByTask } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import type { Spending, SpentByDay } from '../use-cases/spending.ts';
+import type { TokenCounts, TokenStore } from '../use-cases/tokens.ts';
 import type { Ready } from './readiness.ts';
 import { memo } from './recent.ts';
 
@@ -23,6 +25,8 @@ export interface ServerStatus {
   /** The last look for what must never be; null when there was none yet. */
   readonly audit: { readonly at: number; readonly findings: number } | null;
   readonly alarms: OpenAlarms;
+  /** Named tokens; null for a caller of some chats. */
+  readonly tokens: TokenCounts | null;
   /** The last step of the scheduler that was made to its end; null where none turns. */
   readonly lastTickAt: number | null;
   /** Its last look for results that are stale. */
@@ -51,7 +55,10 @@ interface LoopState {
   readonly idleMs: number;
 }
 
-type StatusStore = Pick<ChatFacts, 'serverFacts'> & Pick<WorkloadStore, 'taskTally'> & Pick<UpkeepStore, 'readNote'>;
+type StatusStore = Pick<ChatFacts, 'serverFacts'> &
+  Pick<WorkloadStore, 'taskTally'> &
+  Pick<UpkeepStore, 'readNote'> &
+  Pick<TokenStore, 'countTokens'>;
 
 /**
  * Answers how the server stands for whoever sees the store that is given. The process is as old as this function's call.
@@ -75,6 +82,7 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
         startedAt,
         ready: await ready(),
         facts,
+        tokens: seesAll ? await store.countTokens(at) : null,
         audit: audit && { at: audit.at, findings: audit.findings.length },
         alarms: seesAll ? await alarms.open() : { open: [], unheard: [] },
         lastTickAt: tick === undefined ? null : at - tick.idleMs,
@@ -108,6 +116,7 @@ export async function* tasksTallied({ store, timer }: TallyDeps) {
 export interface UsageQuery {
   readonly thread: Thread | null;
   readonly ownerId: Actor | null;
+  readonly taskId?: string | null;
   readonly from: number;
   readonly to: number;
 }
@@ -126,6 +135,8 @@ export interface UsageStore {
 export interface UsageRequest {
   readonly threadKey: string | null;
   readonly userKey: string | null;
+  readonly taskId?: string | null;
+  readonly group?: { readonly by: 'day'; readonly timezone: string } | { readonly by: 'task' } | null;
   readonly from: number | null;
   readonly to: number | null;
 }
@@ -139,23 +150,34 @@ export interface Usage extends ChatUsage {
   readonly from: number;
   readonly to: number;
   readonly quota: { readonly chat: Used | null; readonly user: Used | null };
+  readonly byDay?: readonly SpentByDay[];
+  readonly byTask?: readonly SpentByTask[];
 }
 
 interface UsageDeps extends Pick<World, 'clock'> {
   readonly store: UsageStore;
   readonly quota: Quota;
+  readonly spending: Pick<Spending, 'byDay' | 'byTask'>;
 }
 
-export function createUsage({ store, clock, quota }: UsageDeps): (request: UsageRequest) => Promise<Usage> {
-  return async ({ threadKey, userKey, ...stretch }) => {
+export function createUsage({ store, clock, quota, spending }: UsageDeps): (request: UsageRequest) => Promise<Usage> {
+  return async ({ threadKey, userKey, taskId = null, group = null, ...stretch }) => {
     const to = stretch.to ?? clock.now() + 1;
     const from = stretch.from ?? to - usageDefaultMs;
     if (from >= to) throw invalid('from', 'from: it must lie before to.');
     const thread = threadKey === null ? null : parseThreadKey(threadKey);
     const ownerId = userKey === null ? null : actorNamed('user_key', userKey);
-    const usage = await store.usageOf({ thread, ownerId, from, to });
+    const whose = { thread, ownerId, taskId };
+    const usage = await store.usageOf({ ...whose, from, to });
     const { chat, user } = await store.countQuota({ thread, ownerId });
-    return { ...usage, from, to, quota: { chat: used(chat, quota.chat), user: used(user, quota.user) } };
+    return {
+      ...usage,
+      from,
+      to,
+      quota: { chat: used(chat, quota.chat), user: used(user, quota.user) },
+      ...(group?.by === 'day' ? { byDay: await spending.byDay(whose, { from, to }, group.timezone) } : {}),
+      ...(group?.by === 'task' ? { byTask: await spending.byTask(whose, { from, to }) } : {}),
+    };
   };
 }
 

@@ -4,6 +4,7 @@ import { type Policy, policyOf } from '../../domain/policy.ts';
 import type { NewRun, RunInput, RunRequest } from '../../domain/run.ts';
 import { isDelay } from '../../domain/schedule/slots.ts';
 import { isDeliverable } from '../../domain/thread.ts';
+import type { Estimates } from '../ports/metering.ts';
 import type { Digest, World } from '../ports/outside.ts';
 import type { DueTask, RunStore } from '../ports/pipeline.ts';
 
@@ -20,20 +21,23 @@ export interface RunService {
 
 interface RunServiceDeps extends Pick<World, 'ids' | 'digest' | 'clock' | 'bell'> {
   readonly store: Pick<RunStore, 'addRun'>;
+  readonly reckoning: Estimates;
 }
 
-export function createRunService({ store, ids, digest, clock, bell }: RunServiceDeps): RunService {
+export function createRunService({ store, ids, digest, clock, bell, reckoning }: RunServiceDeps): RunService {
   const prepare = (request: RunRequest, now: number): NewRun => {
     const { title, instructions, ...rest } = request.input;
     const whole = JSON.stringify(rest);
     // The payload is hashed as one text, as it was when all of it stood in one column: a repeated key still finds its run.
     const payload = `${JSON.stringify({ title, instructions }).slice(0, -1)},${whole.slice(1)}`;
+    const costs = reckoning.costsOf(request.input.action);
     const isLarge = whole.length > inlineInputMax && request.chatId !== null;
     return {
       ...request,
       id: ids.next(),
       ...(isLarge ? apart(digest, rest) : { inputText: whole }),
       payloadHash: digest.of(`${request.lane ?? ''}\n${payload}`),
+      ...(costs === null ? {} : { costs }),
       createdAt: now,
       readyAt: now + spread(digest, request),
     };

@@ -7,6 +7,7 @@ import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Shown, View } from '../../domain/shown.ts';
 import { failuresPause, jsonBytes } from '../../domain/task.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import type { Reckoning } from '../actions/costs.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Ids, Log, World } from '../ports/outside.ts';
 import type { NewDelivery, RunEnd, StartableRun, StartedRun, EndNotices } from '../ports/pipeline.ts';
@@ -15,6 +16,7 @@ import { outputOf, outputTextOf, showingOf } from './runner-files.ts';
 
 interface EndDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
+  readonly reckoning: Pick<Reckoning, 'bookingsOf'>;
 }
 
 /** How an attempt went, and when. */
@@ -55,6 +57,7 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     durationMs,
     httpStatus: statusIn(result),
     error,
+    usage: spentIn(deps, run, ended),
     ...marksOf(result),
     ...tested(deps, run, { ...ended, status: conclusion.run, error }),
     // Made after the parts of the result, so that they come after them.
@@ -64,6 +67,12 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
     },
     follows: conclusion.run === 'backoff' ? null : followingSlot(run, finishedAt),
   };
+}
+
+/** An attempt that was cut off has spent something, and nobody heard what. */
+function spentIn({ reckoning }: EndDeps, { input }: StartableRun, { result, durationMs }: Ended): RunEnd['usage'] {
+  const spent = typeof result === 'string' ? 'unknown' : (result.usage ?? []);
+  return reckoning.bookingsOf(input.action.kind, spent, durationMs);
 }
 
 function statusIn(result: Ended['result']): number | null {
@@ -130,14 +139,14 @@ function quoteOf(deps: EndDeps, run: StartableRun, { result, files = [], started
 
 type Done = Extract<Outcome, { is: 'done' }>;
 
-type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'usage' | 'files' | 'watched'>;
+type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'files' | 'watched'>;
 
 /** Only work that was done brings something back, but for what a program reads of a failure. */
 function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], startedAt, finishedAt }: Ended): Brought {
   if (typeof result === 'string' || result.is !== 'done') {
     const data = typeof result === 'string' || result.is === 'skip' ? undefined : result.data;
     const output = data === undefined ? null : { type: run.input.action.kind, text: '', data };
-    return { output, deliveries: [], context: null, usage: [] };
+    return { output, deliveries: [], context: null };
   }
   const { ids, log, actions } = deps;
   const { kind } = run.input.action;
@@ -149,7 +158,6 @@ function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], sta
     ...(files.length === 0 ? {} : { files: files.filter((file) => 'sha256' in file) }),
     ...watchedBy(run, result),
     context: smallEnough(log, run, contextLeft(run, result)),
-    usage: (result.usage ?? []).map(({ kind: used, quantity }) => ({ kind: used, quantity: Math.round(quantity) })),
   };
 }
 
@@ -272,7 +280,7 @@ export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error
     deliveries: [],
     notices: noNotices,
     context: null,
-    usage: [],
+    usage: null,
     follows: null,
   };
 }

@@ -4,6 +4,7 @@ import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
 import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Log, World } from '../ports/outside.ts';
@@ -42,6 +43,7 @@ export interface Runner {
 interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'> {
   readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
   readonly actions: Actions;
+  readonly reckoning: Reckoning;
   readonly bootId: string;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
@@ -237,7 +239,7 @@ async function race(
       return await deps.actions.require(run.input.action.kind).run(job);
     } catch (error) {
       deps.log.error('action_threw', { run_id: run.id, error: String(error) });
-      return { is: 'retry', error: errorText(error) };
+      return { is: 'retry', error: errorText(error), usage: 'unknown' };
     }
   })();
   const first = await Promise.race([aborted, worked]);
@@ -260,7 +262,8 @@ function keyOf({ id, taskId, input }: StartableRun): string {
 }
 
 /** Whether a claimed run may start, has to wait, or how it ends without an attempt. */
-function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
+function startPlan(deps: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
+  const { actions, ids, log } = deps;
   if ('unreadable' in run) {
     log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
     const error = `unreadable: ${run.unreadable}`;
@@ -278,7 +281,10 @@ function startPlan({ actions, ids, log }: RunnerDeps, run: StartableRun | Unread
   const { action: spec } = run.input;
   const hold = actions.get(spec.kind)?.hold?.({ spec, runId: run.id, taskId: run.taskId }, now) ?? null;
   if (hold !== null) return { runId: run.id, does: 'wait', interrupted, ...hold };
-  return { runId: run.id, does: 'start', interrupted };
+  const costs = interrupted || run.reserved === null ? deps.reckoning.costsOf(spec) : null;
+  if (costs === null) return { runId: run.id, does: 'start', interrupted };
+  const without = { ...ended(run.id, leftOut('budget')), interrupted };
+  return { runId: run.id, does: 'start', interrupted, reserve: { costs, without } };
 }
 
 /** Null where it may happen: nobody needs to allow it, or somebody has. */
@@ -293,10 +299,13 @@ function consentPlan(
   if (!isAsked || consent?.is === 'given') return null;
   const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
   if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
-  const decideBy = now + limits.approvalExpiryMs;
+  const decideBy = now + effectExpiryMs;
   const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
   return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
 }
+
+/** It ends before the next slot of a daily task, which would find its run in the way. */
+const effectExpiryMs = limits.approvalExpiryMs - 60_000;
 
 const waitsForConsent = 'waits for somebody to approve it';
 
@@ -337,7 +346,7 @@ function refusal(actions: Actions, run: StartableRun, now: number): Refusal | nu
   return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
 }
 
-function leftOut(reason: Obstacle): Refusal {
+function leftOut(reason: Obstacle | 'budget'): Refusal {
   return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason, error: reason };
 }
 

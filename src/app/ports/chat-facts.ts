@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import type { Sum } from '../../domain/spending/usage.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Chat, User } from './chats.ts';
 import type { Page, PageQuery } from './runs.ts';
@@ -12,7 +13,7 @@ export interface ChatUsage {
   /** There are more than were counted. */
   readonly isCapped: boolean;
   /** Consumption of the runs, by kind. */
-  readonly spent: readonly { readonly kind: string; readonly quantity: number }[];
+  readonly spent: readonly Sum[];
 }
 
 export interface NewsQuery {

@@ -168,8 +168,7 @@ export interface TitlesQuery {
 
 export interface ChatTasksQuery {
   readonly chatId: string;
-  /** `all` leaves out what was deleted. */
-  /** `open`: active or paused. */
+  /** `all` leaves out what was deleted; `open`: active or paused. */
   readonly filter: 'all' | 'open' | 'active' | 'paused' | 'failing' | 'completed';
   readonly ownerId: Actor | null;
   readonly text: string | null;

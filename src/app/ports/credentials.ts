@@ -54,6 +54,8 @@ export type TokenEnd = {
       readonly is: 'failed';
       readonly error: string;
       readonly isFinal?: true;
+      /** The server never heard of it. */
+      readonly isUnsent?: true;
       readonly status: number | null;
       readonly afterMs: number | null;
     }

@@ -47,11 +47,19 @@ export type OutboundEnd =
   /** The rules do not let it through: it is not tried again. */
   | { readonly is: 'refused'; readonly error: string }
   /** Not reached, broken off, or too much. `isFinal` when another try would end in the same way (too large, no HTTP). */
-  | { readonly is: 'failed'; readonly type: 'TIMEOUT' | 'NETWORK'; readonly error: string; readonly isFinal?: true };
+  | {
+      readonly is: 'failed';
+      readonly type: 'TIMEOUT' | 'NETWORK';
+      readonly error: string;
+      readonly isFinal?: true;
+      /** No byte of the request has left. */
+      readonly isUnsent?: true;
+    };
 
 /** Judges a target before a task is made, by its literal alone. The reason of a refusal goes on after "the address". */
 export interface Egress {
   judge(
     url: string,
+    narrowedTo: readonly string[] | null,
   ): { readonly is: 'open'; readonly host: string } | { readonly is: 'refused'; readonly reason: string };
 }

@@ -15,6 +15,7 @@ import type {
 } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
+import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
 import type { FileRef } from './blobs.ts';
 import type { Watched } from './watches.ts';
@@ -124,6 +125,8 @@ export interface StartableRun {
   readonly grant: Grant | null;
   /** The request in whose course it was asked for; null for what a schedule asked for. */
   readonly traceId: string | null;
+  /** Held for its next attempt; null where that needs nothing, or must be reserved when it starts. */
+  readonly reserved: Reserved | null;
   /** Null where nobody was asked. */
   readonly consent: Consent | null;
   readonly input: RunInput;
@@ -133,7 +136,13 @@ export interface StartableRun {
 
 /** `start` opens the next attempt, `wait` puts it off; everything else ends the run, or an attempt that a dead process left behind. */
 export type StartPlan =
-  | { readonly runId: string; readonly does: 'start'; readonly interrupted: boolean }
+  | {
+      readonly runId: string;
+      readonly does: 'start';
+      readonly interrupted: boolean;
+      /** To be reserved first, with the end that the run comes to where its budgets have no room; absent where nothing is to be. */
+      readonly reserve?: { readonly costs: Costs; readonly without: UnstartedEnd };
+    }
   /** It begins no attempt, and stays in `backoff` until then with the reason as its error. */
   | {
       readonly runId: string;
@@ -144,18 +153,21 @@ export type StartPlan =
       /** The question whether it may happen at all; absent where it was asked before. */
       readonly question?: NewQuestion;
     }
-  | {
-      readonly runId: string;
-      readonly does: 'end';
-      readonly interrupted: boolean;
-      readonly status: 'failed' | 'cancelled';
-      readonly occurrence: 'failed' | 'cancelled' | 'skipped';
-      readonly reason: Reason | null;
-      readonly error: string;
-      readonly errorCode: RunErrorCode;
-      /** As for the end of an attempt; absent where nobody is told. */
-      readonly notices?: EndNotices;
-    };
+  | UnstartedEnd;
+
+/** The end of a run without another attempt. */
+export interface UnstartedEnd {
+  readonly runId: string;
+  readonly does: 'end';
+  readonly interrupted: boolean;
+  readonly status: 'failed' | 'cancelled';
+  readonly occurrence: 'failed' | 'cancelled' | 'skipped';
+  readonly reason: Reason | null;
+  readonly error: string;
+  readonly errorCode: RunErrorCode;
+  /** As for the end of an attempt; absent where nobody is told. */
+  readonly notices?: EndNotices;
+}
 
 export interface StartedRun {
   readonly run: StartableRun;
@@ -220,7 +232,8 @@ export interface RunEnd {
   readonly notices: EndNotices;
   /** The context as the run left it; null as well where that is too large. */
   readonly context: Facts | null;
-  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  /** Null where nobody knows what the attempt has spent: then all that was reserved for it counts. */
+  readonly usage: readonly Booking[] | null;
   /** Files of its result, whose bytes are in the store. */
   readonly files?: readonly FileRef[];
   /** The value that the next run of its task compares its own with. */

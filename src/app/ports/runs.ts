@@ -3,6 +3,7 @@ import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
 import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
+import type { Sum } from '../../domain/spending/usage.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 
@@ -159,7 +160,7 @@ export interface LastResult extends Pick<Task, 'lastOutcome' | 'skippedAt'> {
 export interface BroughtBack {
   readonly chatId: string | null;
   readonly output: Facts | null;
-  readonly usage: readonly { readonly kind: string; readonly quantity: number }[];
+  readonly usage: readonly Sum[];
 }
 
 export interface RunViewStore {

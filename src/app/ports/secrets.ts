@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import type { Thread } from '../../domain/thread.ts';
 
 /** A value that only the server can open. */
 export interface Sealed {
@@ -54,7 +55,6 @@ export type Revealed =
 /**
  * Secrets of a run. A chat's secret wins over the operator's of the same name. Nothing is kept in memory: a secret that was
  * changed is the new one for the next call. Throws `secrets_unavailable` where the key is lost: that may pass, and is no refusal.
- * @public
  */
 export interface RunSecrets {
   /** Values by name, for a run that acts in this chat for this owner, to be sent to this host. */
@@ -69,4 +69,90 @@ export interface RunSecrets {
     readonly version: number;
     readonly value: string;
   }): Promise<boolean>;
+}
+
+/** A secret without its value. */
+export interface Secret {
+  readonly id: string;
+  readonly name: string;
+  /** Counts up with its values; no other secret has the same. */
+  readonly version: number;
+  readonly hosts: readonly string[];
+  /** Of one of the operator: addresses of the chats whose tasks may use it. */
+  readonly chats: readonly string[];
+  readonly setBy: Actor;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+export interface SealedSecret extends Secret {
+  /** Null for one of the operator. */
+  readonly chatId: string | null;
+  readonly sealed: Sealed;
+}
+
+/** The chat of a thread, or the operator. */
+export type SecretPlace = Pick<Thread, 'provider' | 'address'> | null;
+
+export interface PutSecret {
+  readonly place: SecretPlace;
+  readonly newChatId: string;
+  readonly name: string;
+  /** Of the row under whose id it was sealed: the one that is there, or a new one. */
+  readonly id: string;
+  readonly sealed: Sealed;
+  /** Absent where they stay as they are. */
+  readonly hosts?: readonly string[] | undefined;
+  readonly chats?: readonly string[] | undefined;
+  readonly by: Actor;
+  readonly at: number;
+  readonly traceId?: string | null | undefined;
+}
+
+export interface SecretUser {
+  readonly taskId: string;
+  readonly number: number;
+  readonly title: string;
+  readonly scopes: readonly string[];
+}
+
+/** What decides about the secrets of a run. */
+export interface SecretScene {
+  readonly secrets: readonly SealedSecret[];
+  readonly isOwner: boolean;
+  readonly addresses: readonly string[];
+}
+
+export interface SecretStore {
+  /** By their names. */
+  secretsOf(place: SecretPlace): Promise<readonly Secret[]>;
+  /** Tasks of the chat that go on, with the scopes of their grants. */
+  secretUsers(place: SecretPlace): Promise<readonly SecretUser[]>;
+  /** Those of these names that the chat and the operator have. */
+  secretScene(asked: Pick<RevealAsked, 'names' | 'chatId' | 'ownerId'>): Promise<SecretScene>;
+  /** `other` where the name belongs to a row with another id by now, under which it must be sealed anew. */
+  putSecret(
+    put: PutSecret,
+  ): Promise<{ readonly is: 'put'; readonly secret: Secret } | { readonly is: 'other'; readonly id: string }>;
+  /** False where there was none. */
+  deleteSecret(asked: Omit<PutSecret, 'id' | 'sealed' | 'hosts' | 'chats' | 'newChatId'>): Promise<boolean>;
+  /** False where it has another version by now. */
+  replaceSecret(asked: {
+    readonly id: string;
+    readonly version: number;
+    readonly sealed: Sealed;
+    readonly at: number;
+  }): Promise<boolean>;
+  useSecrets(ids: readonly string[], at: number): Promise<void>;
+  /** Under which keys something is sealed, and how much. */
+  sealedKeys(): Promise<readonly { readonly keyId: string; readonly count: number }[]>;
+  /** Some of what another key than this one has sealed, behind an id. */
+  sealedByOthers(asked: {
+    readonly keyId: string;
+    readonly after: string;
+    readonly limit: number;
+  }): Promise<readonly { readonly id: string; readonly sealed: Sealed }[]>;
+  /** Puts boxes in the place of others, unless those were replaced meanwhile. */
+  sealAnew(boxes: readonly { readonly id: string; readonly old: string; readonly sealed: Sealed }[]): Promise<void>;
 }

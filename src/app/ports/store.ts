@@ -6,10 +6,11 @@ import type { ChunkStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
-import type { WorkloadStore } from './metering.ts';
+import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
+import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { WatchStore } from './watches.ts';
@@ -39,9 +40,11 @@ export interface Store
     AnswerStore,
     UsageStore,
     ChunkStore,
+    SpendingStore,
     WatchStore,
     TokenStore,
-    CredentialStore {
+    CredentialStore,
+    SecretStore {
   /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
   within(chats: Reach): Store;
   close(): Promise<void>;

@@ -72,7 +72,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const settings = await settingsAt(store, home);
   const { fields, assumed } = inFields(input, { now, ...('when' in input ? wordsIn(settings) : {}) });
   const checked = await withTemplates(deps, request.actor, async (rules) =>
-    defineTask({ ...rules, words: request.words }, fields, now),
+    defineTask({ ...rules, words: request.words, hosts: settings.hosts }, fields, now),
   );
   const { definition, policy } = checked;
   const result = await store.createTask(
@@ -107,7 +107,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
 }
 
 /** The choices of a chat; the usual ones where none is known. */
-async function settingsAt(
+export async function settingsAt(
   store: Pick<ChatStore, 'findChat'>,
   { provider, address }: Pick<Thread, 'provider' | 'address'>,
 ): Promise<ChatSettings> {

@@ -23,6 +23,7 @@ import {
   type Refusal,
   type Warning,
 } from '../../domain/schedule/schedule.ts';
+import { refuseSecrets } from '../../domain/secrets/mentions.ts';
 import {
   addressed,
   checkLabels,
@@ -98,7 +99,8 @@ export interface Checked {
 export interface ActionRules {
   readonly scopesOf: ScopesOf;
   require(kind: string): {
-    check(spec: ActionSpec, instructions: string): readonly WrittenText[];
+    check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
+    timeoutMs?(spec: ActionSpec): number | null;
     readonly form?: Pick<ActionForm, 'text' | 'title'>;
   };
 }
@@ -111,6 +113,8 @@ export interface Rules {
   readonly words?: AdviceWords | undefined;
   /** For a task that repeats and names no limit; 0 leaves it without. */
   readonly maxRunsDefault: number;
+  /** Hosts to which the chat of the task keeps its tasks; null where it does not. */
+  readonly hosts?: readonly string[] | null | undefined;
   /** Templates and expressions that were tried, and are sound, by `triedAs`. */
   readonly parsed: ReadonlySet<string>;
 }
@@ -163,6 +167,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const subject = input.subject ?? null;
   const tags = input.tags ?? [];
   const policies = limited(rules, input.policies ?? {}, input.schedule.kind);
+  if (input.title !== undefined) refuseSecrets('title', input.title);
   checkContent(rules, { title, instructions: input.instructions, action, policies });
   checkLabels(subject, tags);
   checkPolicies(policies);
@@ -170,7 +175,8 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const schedule = parseSchedule(input.schedule, now);
   const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
   const timing = checkTiming(rules, { schedule, policies, action }, now);
-  return { definition, ...timing, warnings: [...timing.warnings, ...keptShorter(rules, policies)] };
+  const others = [...keptShorter(rules, policies), ...cutShort(rules, action, timing.policy)];
+  return { definition, ...timing, warnings: [...timing.warnings, ...others] };
 }
 
 /** The beginning of the text; what is done, where there is none. */
@@ -182,6 +188,17 @@ function titleFor({ actions }: Rules, instructions: string, action: ActionSpec):
 export function keptShorter({ retentionDays, words = englishAdvice }: Rules, { keep }: Policies): readonly Warning[] {
   if (keep?.days === undefined || keep.days <= retentionDays) return [];
   return [{ code: 'kept_shorter', message: words.keptShorter(keep.days, retentionDays) }];
+}
+
+/** The attempt ends before the action would. */
+export function cutShort(
+  { actions, words = englishAdvice }: Rules,
+  action: ActionSpec,
+  { timeoutMs }: Policy,
+): readonly Warning[] {
+  const own = actions.require(action.kind).timeoutMs?.(action) ?? null;
+  if (own === null || own <= timeoutMs) return [];
+  return [{ code: 'timeout_cut', message: words.timeoutCut(own, timeoutMs) }];
 }
 
 /** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */
@@ -200,7 +217,9 @@ export function checkContent(rules: Rules, content: Content, isSame = false): vo
   checkUnchanged(content.policies, content.action);
   if (isSame) return;
   checkSize('action', content.action, limits.actionBytesMax);
-  const written = rules.actions.require(content.action.kind).check(content.action, content.instructions);
+  const written = rules.actions
+    .require(content.action.kind)
+    .check(content.action, content.instructions, rules.hosts ?? null);
   const untried = written.find((one) => !rules.parsed.has(triedAs(one)));
   if (untried !== undefined) throw new Unparsed(untried);
 }

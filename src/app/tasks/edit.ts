@@ -17,6 +17,7 @@ import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../p
 import {
   checkContent,
   checkTiming,
+  cutShort,
   keptShorter,
   limited,
   type Checked,
@@ -97,10 +98,17 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
     warnings: [
       ...(checked?.warnings ?? []),
       ...lostSkips(rules, lost.length),
-      ...(patch.policies === undefined ? [] : keptShorter(rules, merged.policies)),
+      ...adviceOn(rules, patch, { merged, policy }),
     ],
     changes,
   };
+}
+
+/** Of what was changed, what will not be as it was asked for. */
+function adviceOn(rules: Rules, patch: TaskPatch, of: Pick<Turning, 'merged' | 'policy'>): readonly Warning[] {
+  const kept = patch.policies === undefined ? [] : keptShorter(rules, of.merged.policies);
+  const isTimed = patch.action !== undefined || patch.policies?.timeout !== undefined;
+  return isTimed ? [...kept, ...cutShort(rules, of.merged.action, of.policy)] : kept;
 }
 
 /**

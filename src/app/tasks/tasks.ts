@@ -1,4 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
 import { missing } from '../../domain/errors.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
@@ -6,6 +7,7 @@ import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
+import type { ChatFacts } from '../ports/chat-facts.ts';
 import type { OutboxStore } from '../ports/outbox.ts';
 import type { MissedAnswer } from '../ports/questions.ts';
 import type { Page, RunView, TaskRun, TaskRunQuery } from '../ports/runs.ts';
@@ -68,7 +70,7 @@ interface By {
 }
 
 interface TasksDeps extends CreateDeps {
-  readonly store: CreateDeps['store'] & GrantStore & Pick<OutboxStore, 'topicNaming'>;
+  readonly store: CreateDeps['store'] & GrantStore & Pick<OutboxStore, 'topicNaming'> & Pick<ChatFacts, 'chatSettings'>;
 }
 
 /** Verbs on a task, whoever asks. No other module writes a definition. */
@@ -182,15 +184,22 @@ export interface Edited extends Changed {
 }
 
 async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
+  const hosts = patch.action === undefined ? null : await hostsFor(deps, target.taskId);
   const changed = await withTemplates(deps, target.actor, (rules) =>
     changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
       refuseDeleted(scene.scene);
-      const edited = editTask({ ...rules, words: target.words }, scene, patch);
+      const edited = editTask({ ...rules, words: target.words, hosts }, scene, patch);
       return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
     }),
   );
   tellOutside(deps, changed, changed.told.changes);
   return { ...changed, ...changed.told };
+}
+
+/** Hosts to which the chat of the task keeps its tasks. */
+async function hostsFor({ store }: TasksDeps, taskId: string): Promise<readonly string[] | null> {
+  const task = await store.readTask(taskId);
+  return task === null ? null : settingsOf(await store.chatSettings(task.chatId)).hosts;
 }
 
 /** Another schedule is computed once more. */

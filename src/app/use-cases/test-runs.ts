@@ -6,9 +6,11 @@ import type { ActionSpec } from '../../domain/task.ts';
 import { isDeliverable, parseThreadKey } from '../../domain/thread.ts';
 import type { Kinds } from '../actions/kinds.ts';
 import type { RunService } from '../pipeline/run-requests.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { RunView } from '../ports/runs.ts';
 import type { TaskStore } from '../ports/tasks.ts';
+import { settingsAt } from '../tasks/create.ts';
 import { checkContent, withTemplates, type Rules, type Trials } from '../tasks/definition.ts';
 import { noThread } from './messages.ts';
 
@@ -31,7 +33,7 @@ export interface TestRequest {
 }
 
 type TestRunsDeps = Pick<World, 'clock' | 'ids'> & {
-  readonly store: Pick<TaskStore, 'openThread' | 'readRun'>;
+  readonly store: Pick<TaskStore, 'openThread' | 'readRun'> & Pick<ChatStore, 'findChat'>;
   readonly runs: RunService;
   readonly kinds: Pick<Kinds, 'changesThings'>;
   readonly rules: Omit<Rules, 'parsed'>;
@@ -77,11 +79,13 @@ export function createTestRuns(deps: TestRunsDeps) {
   };
 }
 
-type Wish = Pick<TestRequest, 'title' | 'instructions' | 'action' | 'actor'>;
+type Wish = Pick<TestRequest, 'threadKey' | 'title' | 'instructions' | 'action' | 'actor'>;
 
 /** As the creation of such a task would. */
-async function check(deps: TestRunsDeps, { title, instructions, action, actor }: Wish): Promise<void> {
-  await withTemplates(deps, actor, async (rules) => checkContent(rules, { title, instructions, action, policies: {} }));
+async function check(deps: TestRunsDeps, { threadKey, title, instructions, action, actor }: Wish): Promise<void> {
+  const { hosts } = await settingsAt(deps.store, parseThreadKey(threadKey));
+  const content = { title, instructions, action, policies: {} };
+  await withTemplates(deps, actor, async (rules) => checkContent({ ...rules, hosts }, content));
 }
 
 function notAgreed(): AppError {

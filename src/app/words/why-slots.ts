@@ -256,7 +256,10 @@ const sentences: Readonly<Record<Reason, (one: Case) => string>> = {
   grant_revoked: () => 'because the grant of the task, which is its right to run, was revoked',
   grant_expired: () => 'because the grant of the task, which is its right to run, had expired',
   grant_scope: () => 'because the grant of the task does not cover what it does',
-  discarded: () => `because nobody approved it (policy approval: required)`,
+  secret_missing: () => 'because a secret that it names is not there, or not for this chat',
+  secret_host: () => 'because a secret that it names must not be sent to the host that it calls',
+  discarded: () => `because it was not approved (policy approval: required)`,
+  budget: () => 'because the budget for it was used up',
   gone_kind: () => 'because this server no longer knows the action of the task',
 };
 

@@ -127,11 +127,29 @@ async function written(session: Pick<Session, 'terminal'>, flag: string, text: s
 }
 
 function pairsOf(field: ActionField, pairs: readonly string[]): unknown {
-  const flag = nameOf(field.flag ?? '');
-  const stray = pairs.find((pair) => pair.indexOf(':') < 1);
-  if (stray !== undefined)
-    throw usage(`${flag} ${stray.slice(0, 40)}: write its name and its value, such as accept:text/plain.`);
-  return pairs.reduce<unknown>((all, pair) => settingFrom(field, pair, all), {});
+  const [flag = '', value = ''] = (field.flag ?? '').split(' ');
+  const sign = value.includes('=') ? '=' : ':';
+  if (pairs.every((pair) => pair === '')) return null;
+  const all: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const read = settingFrom(field, pair);
+    if (!/^[^\s:=]+\s*[:=]/.test(pair))
+      throw usage(`${flag} ${pair.slice(0, 40)}: write its name and its value, such as ${nameAndValue(field, sign)}.`);
+    for (const [name, one] of Object.entries(read ?? {}))
+      all[name] = field.isMany === true ? joined(all[name], one) : one;
+  }
+  return all;
+}
+
+function nameAndValue({ example }: ActionField, sign: string): string {
+  const [[name, value] = []] = Object.entries(example ?? {});
+  return `${String(name)}${sign}${String(value)}`;
+}
+
+/** A name that is typed several times is sent several times. */
+function joined(before: unknown, value: unknown): unknown {
+  if (before === undefined) return value;
+  return [...(Array.isArray(before) ? (before as readonly unknown[]) : [before]), value];
 }
 
 const testFlags = [

@@ -12,6 +12,8 @@ import { makingVerbs, scheduleVerbs } from './making.ts';
 import { operationVerbs } from './operations.ts';
 import { runVerb, runVerbs } from './running.ts';
 import { sandboxVerbs } from './sandbox.ts';
+import { secretVerbs } from './secrets.ts';
+import { budgetVerbs } from './spending.ts';
 import { bulkVerbs, personVerbs, threadVerbs } from './switching.ts';
 import { tokenVerbs } from './tokens.ts';
 
@@ -27,6 +29,8 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'thread', summary: 'the chats that are known, and all tasks of one', verbs: threadVerbs },
   { name: 'message', summary: 'put texts into threads', verbs: messageVerbs },
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
+  { name: 'secret', summary: 'keys that tasks may use and nobody is shown', verbs: secretVerbs },
+  { name: 'budget', summary: 'what may be spent in a day or a month', verbs: budgetVerbs },
   { name: 'context', summary: 'what the runs of a task know', verbs: contextVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },

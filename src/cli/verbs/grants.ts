@@ -86,8 +86,10 @@ export const grantVerbs = [
     about: 'A grant is named by its whole id, or by its task.',
     examples: ['cronogram grant revoke 3', 'cronogram grant revoke 01989d4c-6c00-7000-8000-000000000000'],
     does: async (session, [name = '']) => {
-      const id = wholeId.test(name) || !/\w/.test(name) ? name : await grantOf(session, name);
-      const answer = await session.client.call('revokeGrant', { params: { grant_id: id } });
+      const isId = wholeId.test(name) || !/\w/.test(name);
+      const whole = isId ? await revoked(session, name) : null;
+      const id = whole === null ? await grantOf(session, name) : name;
+      const answer = whole ?? (await session.client.call('revokeGrant', { params: { grant_id: id } }));
       const words = answer.entry_id === null ? 'was revoked already' : 'is revoked';
       return { json: answer, text: await sentence(session.terminal, `Grant ${id} ${words}.`) };
     },
@@ -109,6 +111,16 @@ async function give(
   const body = { task_id: task.task_id, scopes: await scopesOf(task), ...given({ expires_at: ends }) };
   const answer = await session.client.call('createGrant', { body });
   return { json: answer, text: await grantText(session, answer.grant) };
+}
+
+/** Null where the id is none of a grant: then it may be that of a task. */
+async function revoked(session: Session, id: string): Promise<AnswerOf<'revokeGrant'> | null> {
+  try {
+    return await session.client.call('revokeGrant', { params: { grant_id: id } });
+  } catch (error) {
+    if (error instanceof CliFault && error.exitCode === 3 && wholeId.test(id)) return null;
+    throw error;
+  }
 }
 
 /** The right under which a task runs now. */

@@ -166,12 +166,13 @@ async function preview(session: Session, body: CreateBody, { schedule, assumed, 
 /** The reach and cost of a task that does more than say a text. */
 async function outlookText({ terminal }: Session, outlook: AnswerOf<'previewAction'> | null): Promise<string> {
   if (outlook === null || outlook.reaches.length === 0) return '';
-  const { brief, reaches, costs, attempts, retry_window_seconds: window } = outlook;
+  const { brief, reaches, secrets, costs, attempts, retry_window_seconds: window } = outlook;
   const tries =
     attempts === null || window === null ? null : `up to ${attempts}, within ${durationWords(window * 1000)}`;
   return facts(terminal, [
     ['does', brief],
     ['reaches', reaches.join(', ')],
+    ['secrets', secrets.length === 0 ? null : secrets.map(({ name, host }) => `${name} to ${host}`).join(', ')],
     ...costs.map(({ kind, per_run: once, often, at_once: atOnce }) => {
       const told = often === null ? `${once}` : `about ${often.count} a ${often.per}`;
       return [kind, atOnce === null ? told : `${told}, up to ${atOnce} at once after an outage`] as const;

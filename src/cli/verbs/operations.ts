@@ -1,11 +1,11 @@
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
-import { chosenTask, taskNames, chosenPerson } from '../naming.ts';
+import { chosenTask, taskNames } from '../naming.ts';
 import { showing, verb, type Session, type Told } from '../session.ts';
 import { counted, distance, durationWords, hostZone, timesIn } from '../times.ts';
 import { limitFlag, listTold, pageFlags, pageOf } from './looking.ts';
-import { stretchOf } from './moments.ts';
+import { usageVerb } from './spending.ts';
 
 /** The state of the server, and the verbs that keep it in order. */
 export const operationVerbs = [
@@ -18,26 +18,7 @@ export const operationVerbs = [
       return { json: answer, text: await statusText(session, answer) };
     },
   }),
-  verb({
-    usage: 'usage',
-    summary: 'tell what ran, was delivered and was consumed',
-    about: 'Of the whole server; of one chat with --thread-key.',
-    examples: ['cronogram usage --from 2027-01-01 --to 2027-02-01', 'cronogram usage --from 24h'],
-    flags: [
-      { flags: '--user <person>', about: 'of the tasks of one owner: a name, a number or a key' },
-      {
-        flags: '--from <when>',
-        about: 'the beginning: a day, a day and a time, or so long ago (default: 30 days before the end)',
-      },
-      { flags: '--to <when>', about: 'the end (default: now)' },
-    ],
-    does: async (session, _args, { user, from, to }) => {
-      const owner = await chosenPerson(session.client, user);
-      const query = { thread_key: session.namedThread, user_key: owner, ...(await stretchOf(session, { from, to })) };
-      const answer = await session.client.call('getUsage', { query });
-      return { json: answer, text: await usageText(session, answer) };
-    },
-  }),
+  usageVerb,
   verb({
     usage: 'audit',
     summary: 'list who did what; with --run look for what must never be',
@@ -170,7 +151,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look, database_bytes: bytes } = answer;
+  const { last_stale_look_at: look, database_bytes: bytes, tokens } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -193,6 +174,9 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ...(bytes === null ? [] : [['database', `${(bytes / 1_048_576).toFixed(1)} MiB`] as const]),
+    ...(tokens === null || tokens.live + tokens.expired === 0
+      ? []
+      : [['tokens', `${tokens.live}${tokens.expired === 0 ? '' : `, and ${tokens.expired} expired`}`] as const]),
     ['history', `kept ${counted(retention.days, 'day')}`],
     [
       'audit',
@@ -222,22 +206,6 @@ const clockToleranceMs = 30_000;
 function deliveryCell({ pending, blocked, unknown }: AnswerOf<'getStatus'>['deliveries']): Cell {
   const text = `${pending} waiting, ${blocked} blocked, ${unknown} unknown`;
   return blocked + unknown === 0 ? { text } : { text, tone: 'warn' };
-}
-
-function usageText({ terminal, clock }: Session, answer: AnswerOf<'getUsage'>): Promise<string> {
-  const times = timesIn(hostZone(), clock.now());
-  const quota = Object.entries(answer.quota).flatMap(([of, used]): Fact[] =>
-    used === null ? [] : [[`tasks of the ${of}`, `${used.used} of ${used.limit}`]],
-  );
-  const atLeast = answer.capped ? 'at least ' : '';
-  return facts(terminal, [
-    ['from', `${times.about(answer.from)} (${times.zone})`],
-    ['to', times.about(answer.to)],
-    ['runs', `${atLeast}${answer.runs}, ${answer.failures} failed`],
-    ['messages', `${atLeast}${answer.messages}`],
-    ...answer.spent.map(({ kind, quantity }): Fact => [kind, String(quantity)]),
-    ...quota,
-  ]);
 }
 
 type Downtime = AnswerOf<'listDowntimes'>['downtimes'][number];

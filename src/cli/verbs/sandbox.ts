@@ -61,7 +61,8 @@ export const sandboxVerbs = [
         readonly answers: readonly Message[];
       };
       const toast = callback?.text === null || callback?.text === undefined ? '' : `(${shown(callback.text)})\n`;
-      return { json: answer, text: `${toast}${answersText(session, answers, toast === '')}` };
+      const silent = callback === null ? unanswered : wordless;
+      return { json: answer, text: `${toast}${answersText(session, answers, toast === '' ? silent : '')}` };
     },
   }),
   verb({
@@ -104,11 +105,11 @@ async function control({ client, isOffline }: Session, deed: string, body: unkno
   }
 }
 
-function answersText({ terminal }: Session, answers: readonly Message[], saysNothing = true): string {
-  if (answers.length === 0)
-    return saysNothing
-      ? 'The bot has not answered in that time. --wait 30s waits longer; some words get no answer.\n'
-      : '';
+const unanswered = 'The bot has not answered in that time. --wait 30s waits longer; some words get no answer.\n';
+const wordless = 'The bot took the press, and showed nothing new in that time. --wait 30s waits longer.\n';
+
+function answersText({ terminal }: Session, answers: readonly Message[], silent = unanswered): string {
+  if (answers.length === 0) return silent;
   return answers
     .map(({ text, thread_id: thread, message_id: id, only_for: reader, buttons }) => {
       const name = reader === null ? `message ${id}` : `shown to ${shown(reader)} alone`;

@@ -17,9 +17,13 @@ export function summarized(text: string): Summarized | null {
     const summary = `JSON, ${size}: ${shape}.\n\nAll of it is in the file.`;
     return { summary, file: { name: 'result.json', mime: 'application/json', text } };
   }
+  return { summary: beginning(text, size), file: { name: 'result.txt', mime: 'text/plain', text } };
+}
+
+/** The first words of a text whose rest is in a file. */
+export function beginning(text: string, size: string): string {
   const [head = ''] = splitText(text, summaryLengthMax);
-  const summary = `${head}\n…\n\nAll of it is in the file (${size}).`;
-  return { summary, file: { name: 'result.txt', mime: 'text/plain', text } };
+  return `${head}\n…\n\nAll of it is in the file (${size}).`.trimStart();
 }
 
 /** A JSON text in a few words; null where it is none. */

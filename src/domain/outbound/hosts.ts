@@ -65,11 +65,12 @@ export function hostVerdict(state: HostState, rules: HostRules, now: number): Ho
 
 /** A place is taken. */
 export function placeTaken(state: HostState, now: number): HostState {
-  const { breaker } = state;
+  const { began, breaker } = state;
+  const first = began.findIndex((at) => at > now - secondMs);
   return {
     ...state,
     taken: state.taken + 1,
-    began: [...state.began.filter((at) => at > now - secondMs), now],
+    began: first === -1 ? [now] : began.slice(first).concat(now),
     breaker: breaker.is === 'open' ? { is: 'halfOpen', times: breaker.times } : breaker,
   };
 }

@@ -35,6 +35,8 @@ export const englishAdvice = {
   gapMoved: (at: string, to: string): string => `On ${at} does not exist; it will run at ${to}.`,
   keptShorter: (days: number, kept: number): string =>
     `Nothing is kept for longer than ${kept} days here, so ${days} days of history count as ${kept}.`,
+  timeoutCut: (ownMs: number, attemptMs: number): string =>
+    `One request may take ${spanText(ownMs)}, but an attempt ends after ${spanText(attemptMs)}, so that is all the time it gets. Raise the policy timeout, or lower action.timeout.`,
   skipsDropped: (count: number): string =>
     count === 1
       ? 'The run that was skipped is not skipped at the new time. Skip again where it is still wanted.'
@@ -55,6 +57,8 @@ export interface Warning {
     | 'skips_dropped'
     /** The task asks for more history than the server keeps. */
     | 'kept_shorter'
+    /** The timeout of the action is longer than that of its attempts. */
+    | 'timeout_cut'
     /** The title is another one, and the topic is not called so yet. */
     | 'topic_not_renamed';
   readonly message: string;

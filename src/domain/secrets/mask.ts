@@ -1,3 +1,5 @@
+import { secretBytesMin } from './secret.ts';
+
 /**
  * Masking is the last line of defence: what a target sends back, or a fault repeats, may hold a secret that was sent to it. The
  * value is found as it stands, within base64 and hex, and as addresses, JSON and HTML write it, also one within the other.
@@ -5,9 +7,6 @@
 
 /** What stands in the place of a value. */
 const maskWord = '[secret]';
-
-/** A shorter text stands in others that have nothing to do with it, so it is no secret that could be kept. */
-const secretBytesMin = 4;
 
 /** How often what was found is decoded once more: JSON within JSON within an address. */
 const levels = 3;

@@ -90,6 +90,7 @@ const tags = [
   { name: 'runs', description: 'What ran, and what is coming.' },
   { name: 'schedules', description: 'When something would run.' },
   { name: 'grants', description: 'The rights under which tasks run.' },
+  { name: 'secrets', description: 'Keys that tasks may use and nobody is shown.' },
   { name: 'actions', description: 'What tasks can do.' },
   { name: 'tokens', description: 'Who may ask, for what, and in which chats.' },
   { name: 'operations', description: 'What the operator of the server wants to know and do.' },
@@ -147,7 +148,7 @@ function schemaOf({ kind, words, fields, example }: ActionForm): Schema {
   };
 }
 
-function typeOf({ is, of = [], example }: ActionField): Schema {
+function typeOf({ is, of = [], example, main, parts, isMany }: ActionField): Schema {
   switch (is) {
     case 'text':
       return { type: 'string', example };
@@ -156,16 +157,28 @@ function typeOf({ is, of = [], example }: ActionField): Schema {
     case 'length':
       return { type: 'string', format: 'duration', example };
     case 'pairs':
-      return { type: 'object', additionalProperties: { type: 'string' }, example };
+      return { type: 'object', additionalProperties: isMany === true ? manyValues : { type: 'string' }, example };
     case 'whole':
       return { type: 'integer', example };
     case 'wholes':
       return { anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }], example };
     case 'object':
-      return { type: 'object', example };
+      return parts === undefined ? { type: 'object', example } : { ...partsOf(parts, main), example };
     case 'any':
       return { example };
   }
+}
+
+const plainValue = { type: ['string', 'number', 'boolean'] };
+const manyValues = { anyOf: [plainValue, { type: 'array', items: plainValue }] };
+
+function partsOf(parts: NonNullable<ActionField['parts']>, main: string | undefined): Schema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(parts).map(([name, of]) => [name, { enum: of }])),
+    ...(main === undefined ? {} : { required: [main] }),
+    additionalProperties: false,
+  };
 }
 
 /** The codes of errors are a closed list, which the domain keeps as a type alone. */

@@ -18,7 +18,7 @@ export const actionHandlers = {
     const form = kinds.formOf(action.kind);
     // The text that it will work on is not asked for here.
     const instructions = form?.text === 'needed' ? 'text' : '';
-    await testRuns.check({ action, instructions, title: titleOf(form, action), actor });
+    await testRuns.check({ threadKey: 'cli:default', action, instructions, title: titleOf(form, action), actor });
     checkPolicies(policies);
     const now = clock.now();
     const schedule = parseSchedule(present(sent), now);
@@ -54,10 +54,19 @@ function titleOf(form: ActionForm | undefined, action: { readonly kind: string }
 
 /** An action that reaches nothing costs nothing, and does no harm when it is done again. */
 function wireOutlook(found: Outlook | null) {
-  const { repeatable = true, reaches = [], costs = [], attempts = null, retryWindowMs, catchUp = null } = found ?? {};
+  const {
+    repeatable = true,
+    reaches = [],
+    secrets = [],
+    costs = [],
+    attempts = null,
+    retryWindowMs,
+    catchUp = null,
+  } = found ?? {};
   return {
     repeatable,
     reaches: [...reaches],
+    secrets: secrets.map(({ name, host }) => ({ name, host })),
     costs: costs.map(({ kind, perRun, often, atOnce }) => ({ kind, often, ...wire({ perRun, atOnce }) })),
     attempts,
     retry_window_seconds: retryWindowMs === undefined ? null : retryWindowMs / 1000,

@@ -6,6 +6,7 @@ import type { TokenView } from '../../app/use-cases/tokens.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
+import { isTimezone } from '../../domain/schedule/time/zone-name.ts';
 import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf, threadOf } from './wire.ts';
@@ -13,7 +14,7 @@ import { instantOf, threadOf } from './wire.ts';
 /** Handlers for status, usage, housekeeping on demand, and for who is let in. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } =
+    const { version, at, startedAt, ready, facts, audit, alarms, tokens, lastTickAt, lastStaleLookAt, worker } =
       await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
@@ -29,16 +30,25 @@ export const operationHandlers = {
       deliveries: { pending, blocked, unknown },
       audit: audit === null ? null : wire(audit),
       alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
+      tokens,
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
       ...wire({ lastTickAt, lastStaleLookAt }),
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },
   getUsage: async ({ query }, { operations }) => {
-    const { thread_key: threadKey = null, user_key: userKey = null } = query;
+    const { thread_key: threadKey = null, user_key: userKey = null, task_id: taskId = null } = query;
     const stretch = { from: instantOf(query.from), to: instantOf(query.to) };
-    const { isCapped, from, to, ...counts } = await operations.usage({ threadKey, userKey, ...stretch });
-    return { ...counts, from: iso(from), to: iso(to), capped: isCapped };
+    const asked = { threadKey, userKey, taskId, group: groupOf(query, operations.timezone), ...stretch };
+    const { isCapped, from, to, byDay, byTask, ...counts } = await operations.usage(asked);
+    return {
+      ...counts,
+      from: iso(from),
+      to: iso(to),
+      capped: isCapped,
+      ...(byDay === undefined ? {} : { by_day: byDay }),
+      ...(byTask === undefined ? {} : { by_task: byTask.map(wire) }),
+    };
   },
   tick: (_asked, { operations }) => operations.tick(),
   runAudit: async (_asked, { upkeep }) => {
@@ -121,6 +131,16 @@ async function live(_asked: unknown, { health }: Pick<HttpRooms, 'health'>) {
 
 function wireFinding({ check, count, examples, sentence }: Finding) {
   return { check, count, examples, sentence, fixable: checks[check].mended };
+}
+
+function groupOf(
+  { group, timezone }: { readonly group?: 'day' | 'task' | undefined; readonly timezone?: string | undefined },
+  usual: string,
+) {
+  if (group !== 'day') return group === undefined ? null : ({ by: 'task' } as const);
+  if (timezone !== undefined && !isTimezone(timezone))
+    throw invalid('timezone', 'timezone: it is not a time zone; write its IANA name, such as Europe/Madrid.');
+  return { by: 'day', timezone: timezone ?? usual } as const;
 }
 
 function wireToken({ id, threads, scopes, ...token }: TokenView) {

@@ -45,6 +45,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   quota_exceeded: 429,
+  budget_exhausted: 409,
   internal: 500,
   store_unavailable: 503,
 };
@@ -96,7 +97,7 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
 }
 
 /** Listens by hand: leaving an async iteration early would cut the connection before the refusal is sent. */
-function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
+export function readBytes(incoming: IncomingMessage): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

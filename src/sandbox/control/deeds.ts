@@ -73,7 +73,11 @@ function talk({ world, timer }: DeedDeps): Readonly<Record<string, Deed>> {
       const { result, answers } = await answersTo(
         { world, timer, chatId: chat.id, waitMs, signal },
         () => world.press({ as, chat: chat.id, ...target, button }),
-        ({ callbackId }) => world.callbackAnswer(callbackId) !== null,
+        ({ callbackId }, told) => {
+          // An answer without words only ends the spinning of the button: what it led to is a message or an edit, at the pace of the chat.
+          const answered = world.callbackAnswer(callbackId);
+          return answered !== null && (answered.text !== null || told.length > 0);
+        },
       );
       const { callbackId } = result;
       return {

@@ -3,6 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Timer } from '../../app/ports/outside.ts';
 import { json, read, readJson, type Answer } from '../control/answers.ts';
+import { createSiteTokens, readForm } from './tokens.ts';
 
 interface SiteDeps {
   /** The clock of the sandbox, so that a jump finds other news. */
@@ -23,6 +24,7 @@ const minute = 60_000;
 /** A small site to try requests on: what changes, what is slow, what fails, what asks who you are. By method and path below /site. */
 export function sitePages({ now, timer }: SiteDeps): readonly (readonly [string, string, Page])[] {
   const orders = new Map<string, object>();
+  const tokens = createSiteTokens(now);
   return [
     ['GET', '', () => index()],
     ['GET', '/', () => index()],
@@ -32,6 +34,8 @@ export function sitePages({ now, timer }: SiteDeps): readonly (readonly [string,
     ['GET', '/failing', ({ query }) => failing(read(failingQuery, query).status)],
     ['POST', '/login', async ({ incoming }) => login(read(loginBody, await readJson(incoming)))],
     ['GET', '/account', ({ incoming }) => account(incoming.headers.authorization)],
+    ['POST', '/token', async ({ incoming }) => tokens.grant(incoming.headers, await readForm(incoming))],
+    ['GET', '/member-price', ({ incoming }) => tokens.price(incoming.headers.authorization)],
     ['GET', '/picture', () => ({ status: 200, type: 'image/png', body: pictureAt(now()) })],
     ['GET', '/report.csv', () => report(now())],
     ['GET', '/orders', () => json({ orders: [...orders.values()] })],
@@ -47,6 +51,10 @@ const places: readonly (readonly [string, string])[] = [
   [
     'account',
     'what only <code>Authorization: Bearer open-sesame</code> may see, the token that <code>POST login</code> brings',
+  ],
+  [
+    'member-price',
+    'a price for members, by OAuth 2: <code>POST token</code> takes the client <code>cronogram</code> with the secret <code>sesame</code>, and the refresh token <code>sesame-refresh-0</code>, after which each answer brings the next one',
   ],
   ['picture', 'an image'],
   ['report.csv', 'a file'],
@@ -71,11 +79,15 @@ function html(title: string, body: string): Answer {
   };
 }
 
+/** So many that neither an hour nor a day later the same ones stand there. */
 const headlines = [
   'The library opens on Sundays',
   'Rain until Thursday',
   'The old bridge is mended',
   'A new bakery on Mill Lane',
+  'The choir sings on Friday',
+  'Lost: a grey cat with a bell',
+  'The pool is warm again',
 ];
 
 function newsAt(at: number): string {

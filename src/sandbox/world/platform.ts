@@ -80,6 +80,12 @@ export class Platform {
 
   remove(row: MessageRow, by: string): void {
     this.state.removeMessage(row);
+    // The bot removes words of a person when nobody may read them any more, such as a key.
+    if (by === botKey && row.from !== botKey) {
+      const said = (['says', 'edits'] as const).map((verb) => messageLine(this.state, row, verb));
+      const blank = messageLine(this.state, { ...row, text: '(deleted)', keyboard: null });
+      this.state.forget(row.chatId, said, blank);
+    }
     this.note(row.chatId, row.threadId, `${speaker(by)} deletes a message${onlyWords(row.ephemeral)}`);
     this.state.tell('delete', row.chatId);
   }

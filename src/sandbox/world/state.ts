@@ -38,6 +38,8 @@ export class State {
   readonly #later = new Set<() => void>();
   readonly #moreForums: number;
   #isBusy = false;
+  /** Words were blanked, and may still stand in what the file has kept of before. */
+  #forgets = false;
 
   readonly #tables = new Map<string, { clear(): void; load(row: unknown): void }>();
 
@@ -116,6 +118,13 @@ export class State {
     this.lines.put({ seq: this.count('lastLine'), chatId, text });
   }
 
+  /** Blanks lines of the transcript, and sees to it that nothing of them stays in the file. */
+  forget(chatId: number, said: readonly string[], blank: string): void {
+    const lines = this.lines.all().filter((line) => line.chatId === chatId && said.includes(line.text));
+    for (const line of lines) this.lines.put({ ...line, text: blank });
+    this.#forgets = true;
+  }
+
   addCall(call: Omit<Call, 'seq'>): void {
     this.calls.put({ seq: this.count('lastCall'), ...call });
   }
@@ -143,6 +152,7 @@ export class State {
       this.#prune();
       if (this.#changes.length > 0) this.#storage.save(this.#changes, this.#files);
       this.#changes.length = 0;
+      if (this.#forgets) this.#forget();
       return result;
     } catch (error) {
       // Nothing of it is written: memory goes back to what the file says.
@@ -178,6 +188,12 @@ export class State {
   close(): void {
     this.#listeners.clear();
     this.#storage.close();
+  }
+
+  /** The update that told of the words goes when the bot has asked for the next one. */
+  #forget(): void {
+    this.#storage.forget();
+    this.#forgets = this.updates.all().length > 0;
   }
 
   #prune(): void {

@@ -16,6 +16,8 @@ export interface Storage {
   /** All or nothing. */
   save(changes: readonly RowChange[], files: readonly NewFile[]): void;
   file(id: string): FileShown | null;
+  /** Leaves nothing on the disk of what was deleted or replaced. */
+  forget(): void;
   /** Forgets everything, and begins a file of this version. */
   wipe(): void;
   close(): void;
@@ -71,6 +73,7 @@ export function openStorage(file: string): Storage {
       const found = getFile.get(id);
       return found === undefined ? null : { name: found.name, mimeType: found.mime, bytes: found.bytes };
     },
+    forget: () => void connection.pragma('wal_checkpoint(TRUNCATE)'),
     wipe: () => connection.exec(`delete from rows; delete from files; pragma user_version = ${layout};`),
     close: () => connection.close(),
   };
@@ -86,6 +89,7 @@ function openAlone(file: string): Database.Database {
     if (!connection.memory) chmodSync(file, 0o600);
     connection.pragma('locking_mode = EXCLUSIVE');
     connection.pragma('journal_mode = WAL');
+    connection.pragma('secure_delete = ON');
     return connection;
   } catch (error) {
     connection?.close();

@@ -1,11 +1,15 @@
 import type { BlobHead, BlobName } from '../../app/ports/blobs.ts';
+import { inItsChat } from '../chats/survivors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, count, number, pick } from '../engine/fields.ts';
 import { forShare, forUpdate, limit, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, hold, insert, one, select, update } from '../engine/statements.ts';
 import { dropRefs, isBlob } from './refs.ts';
 
-/** Bytes of chats, in chunks. A blob that is whole has all of them, at any time. */
+/**
+ * Bytes of chats, in chunks. A blob that is whole has all of them, at any time. Its chat may become one with another between two of
+ * these steps.
+ */
 export const chunkStore = { beginBlob, putChunk, endBlob };
 
 export const chunkReads = { blobSize, readChunk };
@@ -15,7 +19,8 @@ const { blobs, blobChunks } = columns;
 /** A blob that is not kept is on its way out, and takes nobody's place. */
 const isKept = (now: number): Sql => sql`(expires_at is null or expires_at > ${now})`;
 
-function* beginBlob(blob: BlobHead): Script<'there' | 'missing' | 'over_quota'> {
+function* beginBlob(head: BlobHead): Script<'there' | 'missing' | 'over_quota'> {
+  const blob = yield* inItsChat(head);
   const { chatId, sha256, mime, size, now, expiresAt } = blob;
   // Two that come at once must not both take the last room.
   yield* hold(sql`select id from chats where id = ${chatId} ${forShare()}`);
@@ -75,7 +80,8 @@ function* letOldestGo(chatId: string, excess: number, now: number): Script<boole
   return true;
 }
 
-function* putChunk({ chatId, sha256 }: BlobName, chunk: number, bytes: Uint8Array): Script<void> {
+function* putChunk(name: BlobName, chunk: number, bytes: Uint8Array): Script<void> {
+  const { chatId, sha256 } = yield* inItsChat(name);
   yield* insert(
     'blobChunks',
     { sha256, chatId, chunk, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
@@ -83,18 +89,21 @@ function* putChunk({ chatId, sha256 }: BlobName, chunk: number, bytes: Uint8Arra
   );
 }
 
-function* endBlob(blob: BlobName, chunks: number): Script<boolean> {
+function* endBlob(name: BlobName, chunks: number): Script<boolean> {
+  const blob = yield* inItsChat(name);
   const found = yield* one(select({ count })`from blob_chunks where ${isBlob(blob)}`);
   if (found?.count !== chunks) return false;
   return yield* update('blobs', { isWhole: 1 }, isBlob(blob));
 }
 
-function* blobSize(blob: BlobName): Script<number | null> {
+function* blobSize(name: BlobName): Script<number | null> {
+  const blob = yield* inItsChat(name);
   const found = yield* one(select(pick(blobs, 'size'))`from blobs where ${isBlob(blob)} and is_whole = 1`);
   return found?.size ?? null;
 }
 
-function* readChunk(blob: BlobName, chunk: number): Script<Uint8Array | null> {
+function* readChunk(name: BlobName, chunk: number): Script<Uint8Array | null> {
+  const blob = yield* inItsChat(name);
   const found = yield* one(
     select(pick(blobChunks, 'bytes'))`from blob_chunks where ${isBlob(blob)} and chunk = ${chunk}`,
   );

@@ -292,8 +292,14 @@ function* shutOut({ address, to, by, newId, at, traceId }: ShuttingOut): Script<
   if (to === 'new' && before.state === 'gone')
     yield* update('chats', { stateBefore: to, ...end }, sql`id = ${before.id}`);
   else yield* changeChat(before.id, { state: to, ...end }, at);
-  if (person !== null && to === 'refused') yield* leaveAll(before.id, person, at);
+  if (to === 'refused') yield* closeFor(before.id, person, at);
   return { chat, entryId, paused: yield* pauseAll(before.id, by, at) };
+}
+
+/** The keys of a chat that is denied go at once. */
+function* closeFor(chatId: string, person: Actor | null, at: number): Script<void> {
+  yield* run(sql`delete from secrets where chat_id = ${chatId}`);
+  if (person !== null) yield* leaveAll(chatId, person, at);
 }
 
 /** A person who is denied is out of every chat, whatever Telegram says of them there. */

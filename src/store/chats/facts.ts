@@ -8,17 +8,20 @@ import { serverFacts } from '../records/workload.ts';
 import { held, readFacts } from '../tasks/codec.ts';
 import { userFields } from './people.ts';
 import { chatFields } from './rows.ts';
+import { survivorOf } from './survivors.ts';
 
 /** Facts about a chat. Counts go only as far as a person needs to know, so that no look takes long. */
 export const chatFactStore = {
   chatNews,
-  chatSettings,
   waitingChats,
   usersNamed,
   adminNames,
   sentMessage,
   serverFacts,
 };
+
+/** A read of its own, for each call of a task and each drawing. */
+export const chatSettingsReads = { chatSettings };
 
 /** A slot can be served some time after it was due, and its end falls into the stretch all the same. */
 const servedLateMs = 86_400_000;
@@ -89,7 +92,8 @@ const settingsFields = { settings: mapped(columns.chats.settings, readFacts) };
 
 function* chatSettings(chatId: string): Script<Readonly<Record<string, unknown>>> {
   const found = yield* one(select(settingsFields)`from chats where id = ${chatId}`);
-  return found?.settings ?? {};
+  const survivor = found === undefined ? yield* survivorOf(chatId) : null;
+  return survivor === null ? (found?.settings ?? {}) : yield* chatSettings(survivor);
 }
 
 function* waitingChats(limit: number): Script<Chat[]> {

@@ -3,11 +3,14 @@ import { threadLane, type MessageInput } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
-import { all, insert, one, run, select, update, updateAll } from '../engine/statements.ts';
+import { all, insert, run, select, update, updateAll } from '../engine/statements.ts';
 import { laneIn } from '../outbox/lanes.ts';
+import { mergeBudgets } from '../spending/limits.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { applyMembership } from './people.ts';
 import { lockChat, telegram, type ChatRow } from './rows.ts';
+import { mergeSecrets } from './secrets.ts';
+import { merged } from './survivors.ts';
 
 /**
  * A group became a supergroup. The old address stays as an alias, so whoever comes with it finds the chat. When an update
@@ -52,16 +55,6 @@ function* joinChats(
   yield* update('chats', { address: to, updatedAt: at }, sql`id = ${old.id} and address = ${from}`);
 }
 
-/** Aliases of this provider name rows that are gone: what was under way for them finds the chat that took them in. */
-const merged = 'merged';
-
-export function* survivorOf(chatId: string): Script<string | null> {
-  const found = yield* one(
-    select(pick(columns.chatAliases, 'chatId'))`from chat_aliases where provider = ${merged} and address = ${chatId}`,
-  );
-  return found?.chatId ?? null;
-}
-
 /** The old chat survives with its numbers; the tasks of the young one are numbered after them. */
 function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
@@ -72,6 +65,8 @@ function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   yield* mergeDeliveries(old.id, young.id);
   yield* mergeNotes(old.id, young.id);
   yield* mergeBlobs(old.id, young.id);
+  yield* mergeSecrets(old.id, young.id);
+  yield* mergeBudgets(old.id, young.id);
   yield* mergeMembers(old.id, young.id, at);
   yield* mergeTokens(old.id, young.id);
   yield* update('chatAliases', { chatId: old.id }, ofYoung);

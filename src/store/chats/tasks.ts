@@ -33,12 +33,14 @@ export const chatTaskStore = {
   taskByTitle,
   titlesIn,
   chatTasks,
-  snoozesOf,
   plannedBefore,
   snoozedBefore,
   lastChange,
   changesWith,
 };
+
+/** A read of its own, for each page of tasks that is shown. */
+export const snoozeReads = { snoozesOf };
 
 const { drafts } = columns;
 const draftFields = {

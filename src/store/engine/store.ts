@@ -7,10 +7,11 @@ import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
 import { chunkReads, chunkStore } from '../blobs/blobs.ts';
 import { watchReads } from '../blobs/watches.ts';
 import { chatsStore } from '../chats/chats.ts';
-import { chatFactStore } from '../chats/facts.ts';
+import { chatFactStore, chatSettingsReads } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
 import { peopleStore } from '../chats/people.ts';
-import { chatTaskStore } from '../chats/tasks.ts';
+import { secretStore } from '../chats/secrets.ts';
+import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
 import { markTokenUsed, tokenStore } from '../chats/tokens.ts';
 import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
@@ -28,6 +29,7 @@ import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
+import { spendingStore } from '../spending/limits.ts';
 import { grantStore } from '../tasks/grants.ts';
 import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
@@ -74,13 +76,22 @@ export function createStore(engine: Engine): Store {
       ...grantStore,
       ...answerStore,
       ...usageStore,
+      ...spendingStore,
       ...credentialStore,
       ...chunkStore,
+      ...secretStore,
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
-    ...bind(engine, 'read', { ...taskReads, ...chunkReads, ...watchReads, ...credentialReads }),
+    ...bind(engine, 'read', {
+      ...taskReads,
+      ...chunkReads,
+      ...watchReads,
+      ...snoozeReads,
+      ...chatSettingsReads,
+      ...credentialReads,
+    }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),
   };

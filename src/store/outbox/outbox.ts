@@ -2,7 +2,7 @@ import type { OutboxPart, OutboxStore } from '../../app/ports/outbox.ts';
 import type { Batch } from '../../app/ports/pipeline.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import * as limits from '../../domain/limits.ts';
-import { survivorOf } from '../chats/moves.ts';
+import { survivorOf } from '../chats/survivors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { AccessVerb, EventKind, TaskVerb } from '../../domain/event.ts';
+import type { AccessVerb, EventKind, SecretVerb, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
@@ -84,6 +84,27 @@ function* insertEntries(entries: readonly (AuditEntry & { readonly chatId: strin
   );
   const idOf = new Map(made.map(({ id, taskId }) => [taskId, String(id)]));
   return rows.map(({ taskId }) => idOf.get(taskId) ?? '');
+}
+
+/** An act about no task: its row of the audit, whose id it answers, and its event. */
+export interface OtherDeed {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly verb: AccessVerb | `secret_${SecretVerb}`;
+  readonly kind: EventKind;
+  /** Null for what is about no chat. */
+  readonly chatId: string | null;
+  readonly before?: object;
+  readonly after?: object;
+  readonly traceId?: string | null | undefined;
+}
+
+export function* recordOther({ kind, before, after, traceId = null, ...deed }: OtherDeed): Script<string> {
+  const row = { ...deed, before: jsonOf(before), after: jsonOf(after), traceId };
+  const ref = String((yield* insertReturning('audit', row, pick(columns.audit, 'id')))?.id ?? '');
+  const { at, chatId } = deed;
+  yield* tellEvents([{ kind, at, taskId: null, ref, chatId, data: after ?? before ?? {} }]);
+  return ref;
 }
 
 /** Notes whose deed led to the reason of each occurrence, or asked for it. */
@@ -187,11 +208,6 @@ interface AccessDeed {
 }
 
 /** Writes who was let in or shut out, a person, a group or a token, with its event. Answers the id of the row. */
-export function* recordAccess({ before, after, traceId = null, ...deed }: AccessDeed): Script<string> {
-  const row = { ...deed, before: jsonOf(before), after: jsonOf(after), traceId };
-  const made = yield* insertReturning('audit', row, pick(columns.audit, 'id'));
-  const ref = String(made?.id ?? '');
-  const { verb, at, chatId } = deed;
-  yield* tellEvents([{ kind: `access.${verb}`, at, taskId: null, ref, chatId, data: after ?? before ?? {} }]);
-  return ref;
+export function* recordAccess(deed: AccessDeed): Script<string> {
+  return yield* recordOther({ ...deed, kind: `access.${deed.verb}` });
 }

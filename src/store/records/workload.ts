@@ -4,11 +4,12 @@ import type { KindPile, Pile, TaskTally, Workload } from '../../app/ports/meteri
 import { isPerson } from '../../domain/access.ts';
 import { usageCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
+import { columns, count, least, like, number, numberOrNull, pick, type Answer } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
 import { seen } from '../engine/reach.ts';
 import { allOf, differing, limit, nothing, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
+import { spentOf } from '../spending/usage.ts';
 
 /** How much there is to do, for whoever watches. Every count reads a partial index of what is open, and stops at its limit. */
 export const workloadStore = { workload, taskTally };
@@ -198,22 +199,17 @@ const foundFields = {
   runs: number(raw('sum(counts)')),
   failures: number(raw(`sum(case when counts = 1 and status = 'failed' then 1 else 0 end)`)),
 };
-const spentFields = { kind: columnsOf('usage', 'u').kind, quantity: number(raw('sum(u.quantity)')) };
 
 function* usageOf(query: UsageQuery): Script<ChatUsage> {
   const found = runsOf(query, yield* seen(raw('t.chat_id')));
   const counts = yield* one(select(foundFields)`from (${found}) as found`);
-  const spent = yield* all(
-    select(spentFields)`from (${found}) as found join usage u on u.run_id = found.run_id
-      where found.counts = 1 group by u.kind order by u.kind`,
-  );
   const sent = yield* messagesOf(query);
   return {
     runs: counts?.runs ?? 0,
     failures: counts?.failures ?? 0,
     messages: sent?.mine ?? 0,
     isCapped: Math.max(counts?.passed ?? 0, sent?.passed ?? 0) >= usageCountedMax,
-    spent,
+    spent: yield* spentOf({ taskId: null, ...query }),
   };
 }
 
@@ -229,14 +225,15 @@ function runsOf({ from, to, ...whose }: UsageQuery, mine: Sql | undefined): Sql 
     ${limit(usageCountedMax)}`;
 }
 
-type Whose = Pick<UsageQuery, 'thread' | 'ownerId'>;
+type Whose = Pick<UsageQuery, 'thread' | 'ownerId' | 'taskId'>;
 
-function whoseTasks({ thread, ownerId }: Whose, chat = raw('t.chat_id')): readonly Sql[] {
+function whoseTasks({ thread, ownerId, taskId = null }: Whose, chat = raw('t.chat_id')): readonly Sql[] {
   const topic = thread?.topic ?? null;
   return [
     ...(thread === null ? [] : [sql`${chat} in ${chatOfThread(thread)}`]),
     ...(topic === null ? [] : [sql`t.home_topic = ${topic}`]),
     ...(ownerId === null ? [] : [sql`t.owner_id = ${ownerId}`]),
+    ...(taskId === null ? [] : [sql`t.id = ${taskId}`]),
   ];
 }
 

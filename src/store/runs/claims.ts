@@ -6,7 +6,8 @@ import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
-import { chatsOf, tellComplete, tellEvents, type NewEvent } from '../records/journal.ts';
+import { chatsOf, tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { endWaiting, stopTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { cancelLive } from './thread-runs.ts';
@@ -133,12 +134,32 @@ export function* dispatchRuns(
   now: number,
   numbers?: ReadonlyMap<string, Numbers>,
 ): Script<void> {
-  const made = yield* insertRuns(runs, numbers);
-  const refused = runs.filter((_run, index) => made[index] !== true);
+  const { made, refused: unpaid } = yield* insertRuns(runs, numbers);
+  yield* leaveOut(
+    runs.filter(({ id }) => unpaid.has(id)),
+    now,
+    numbers !== undefined,
+  );
+  const refused = runs.filter(({ id }, index) => made[index] !== true && !unpaid.has(id));
   yield* updateAll('occurrences', refused, {
     set: () => ({ status: 'failed', error: 'a run with this key exists already', updatedAt: now }),
     where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''}`,
   });
+}
+
+/** Runs for which a budget has no room were never made: their slots are left out, and say why. */
+function* leaveOut(runs: readonly NewRun[], now: number, isNumbered: boolean): Script<void> {
+  if (isNumbered) yield* takeBackNumbers(runs);
+  const left = yield* updateAll('occurrences', runs, {
+    set: () => ({ status: 'skipped', reason: 'budget', runId: null, updatedAt: now }),
+    where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''} and status = 'dispatched'`,
+  });
+  yield* tellEvents(
+    left.map(({ taskId, occurrenceId, traceId }) => {
+      const data = { reason: 'budget', ...traced(traceId) };
+      return { kind: 'occurrence.skipped', at: now, taskId, ref: occurrenceId ?? '', data };
+    }),
+  );
 }
 
 type Numbers = Omit<Numbered, 'id'>;
@@ -163,8 +184,26 @@ export const numberFields = pick(columns.tasks, 'id', 'runNumber', 'contextVersi
 
 type Numbered = Answer<typeof numberFields>;
 
-/** Every run enters here, whatever asked for it. A key that is taken is the caller's to explain. */
-export function* insertRuns(runs: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<boolean[]> {
+interface Inserted {
+  /** Whether each of them was new. */
+  readonly made: readonly boolean[];
+  /** Those for which a budget had no room. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** Every run enters here, whatever asked for it, and reserves what it may spend. A key that is taken is the caller's to explain. */
+export function* insertRuns(asked: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<Inserted> {
+  const claimants = asked.flatMap(({ id, chatId, ownerId, taskId, costs }) =>
+    costs === undefined ? [] : [{ id, chatId, ownerId, taskId, costs }],
+  );
+  const refused = yield* refusedRoom(claimants, asked[0]?.createdAt ?? 0);
+  const runs = asked.filter(({ id }) => !refused.has(id));
+  const fresh = yield* insertEach(runs, given);
+  const made = new Set(runs.filter((_run, index) => fresh[index]).map(({ id }) => id));
+  return { made: asked.map(({ id }) => made.has(id)), refused };
+}
+
+function* insertEach(runs: readonly NewRun[], given?: ReadonlyMap<string, Numbers>): Script<boolean[]> {
   const numbers = given ?? (yield* numbersFor(runs));
   const made = yield* insertAll(
     'runs',
@@ -193,6 +232,7 @@ export function* insertRuns(runs: readonly NewRun[], given?: ReadonlyMap<string,
         snapshot: run.snapshot?.sha256 ?? null,
         createdAt: run.createdAt,
         traceId: run.traceId ?? null,
+        ...reservedValues(run.costs ?? null, run.createdAt),
       };
     }),
     raw('on conflict (idempotency_key, source) do nothing'),

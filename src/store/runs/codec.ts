@@ -30,6 +30,7 @@ export const startableFields = {
     'cancelReason',
     'traceId',
   ),
+  ...pick(r, 'reservedAt', 'reservedRequests', 'reservedTokens', 'reservedMoney', 'reservedCurrency'),
   ...pick(r, 'title', 'instructions', 'input', 'approval', 'snapshot'),
   snapshotBytes: snapshotOf('r'),
   taskState: maybe(columnsOf('tasks', 't').state),
@@ -66,6 +67,7 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
       taskState,
       grant: chatId === null ? null : readGrant(row, chatId),
       traceId,
+      reserved: reservedIn(row),
       consent: consentIn(row.approval),
       ...readInput(row),
     };
@@ -73,6 +75,20 @@ export function readStartable(row: StartableRow): StartableRun | Unreadable {
     return unreadable(row.id, error);
   }
 }
+
+export function reservedIn(row: ReservedRow): StartableRun['reserved'] {
+  const { reservedAt: at, reservedRequests, reservedTokens, reservedMoney, reservedCurrency: currency } = row;
+  if (at === null) return null;
+  return {
+    at,
+    costs: { requests: reservedRequests ?? 0, tokens: reservedTokens ?? 0, money: reservedMoney ?? 0, currency },
+  };
+}
+
+type ReservedRow = Pick<
+  StartableRow,
+  'reservedAt' | 'reservedRequests' | 'reservedTokens' | 'reservedMoney' | 'reservedCurrency'
+>;
 
 /** Input that a worker relies on without asking again; a run without it could not even be ended by the usual way. */
 function readInput({

@@ -4,14 +4,16 @@ import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunErrorCode } from '../../domain/run.ts';
 import { addRefs } from '../blobs/refs.ts';
 import { writeWatches } from '../blobs/watches.ts';
+import { survivorsOf } from '../chats/survivors.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, forUpdate, int, list, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { hold, insertAll, one, select, update, updateAll } from '../engine/statements.ts';
+import { hold, one, select, update, updateAll } from '../engine/statements.ts';
 import { contextWords, insertRunParts, tellNotices } from '../outbox/run-parts.ts';
 import { askApproval } from '../questions/approvals.ts';
 import { openAcks } from '../questions/nags.ts';
 import { tellEvents, traced, type NewEvent } from '../records/journal.ts';
+import { book, keepReserved } from '../spending/budgets.ts';
 import { autoPause, pauseTasks } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { lastShown, noteShown } from '../upkeep/notes.ts';
@@ -41,7 +43,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   });
   const isWritten = new Set(written);
   const calledOff = yield* endCalledOff(sorted.filter((end) => !isWritten.has(end)));
-  const won = [...written, ...calledOff.map(({ as }) => as)];
+  const won = yield* inTheirChats([...written, ...calledOff.map(({ as }) => as)]);
   yield* closeAttempts(won);
   // Runs that ended last tell how the task stands, whatever the order of the rows.
   const finals = yield* withoutRepeats(won.filter(isFinal).toSorted((a, b) => a.finishedAt - b.finishedAt));
@@ -49,8 +51,8 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
   yield* tellEvents(won.map(endEvent));
   // A run that is called off between two attempts counts as little as one that is called off before its first.
   const between = new Set([
-    ...calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as),
-    ...finals.filter(isLeftOut),
+    ...calledOff.filter(({ end }) => !isFinal(end)).map(({ as }) => as.run.id),
+    ...finals.filter(isLeftOut).map(({ run }) => run.id),
   ]);
   const { failing, spent, kept } = yield* countTasks(finals, between);
   const autoPaused = [...(yield* autoPause(failing, finals[0]?.finishedAt ?? 0)), ...(yield* pauseHarmful(finals))];
@@ -64,10 +66,22 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
     finals[0]?.finishedAt ?? 0,
   );
   yield* insertRunParts(yield* contextWords(finals, kept));
-  yield* bookUsage(won);
   yield* addRefs(finals.flatMap(filesOf));
   yield* writeWatches(finals);
+  // Last of all, because the rows of budgets are what many runs share.
+  yield* book(won);
+  yield* keepReserved(won, sorted[0]?.finishedAt ?? 0);
   return { written: won.length, autoPaused };
+}
+
+/** A chat may have become one with another while its runs were under way: what they bring is for the one that is there. */
+function* inTheirChats(ends: readonly RunEnd[]): Script<readonly RunEnd[]> {
+  const survivors = yield* survivorsOf(ends.flatMap(({ run }) => run.chatId ?? []));
+  if (survivors.size === 0) return ends;
+  return ends.map((end) => {
+    const { chatId } = end.run;
+    return { ...end, run: { ...end.run, chatId: survivors.get(chatId ?? '') ?? chatId } };
+  });
 }
 
 function filesOf({ run: { id: runId, chatId }, files = [] }: RunEnd) {
@@ -240,21 +254,4 @@ function* pauseHarmful(ends: readonly FinalEnd[]): Script<readonly string[]> {
   const harmful = ends.filter(({ isHarmful }) => isHarmful === true);
   const taskIds = [...new Set(harmful.flatMap(({ run }) => run.taskId ?? []))].toSorted();
   return yield* pauseTasks(taskIds, { reason: 'harmful_template', guard: allOf() }, ends[0]?.finishedAt ?? 0);
-}
-
-/** One quantity for each kind, because one statement may not book the same row twice. */
-function totals(usage: RunEnd['usage']): (readonly [string, number])[] {
-  const sums = new Map<string, number>();
-  for (const { kind, quantity } of usage) sums.set(kind, (sums.get(kind) ?? 0) + quantity);
-  return [...sums];
-}
-
-function* bookUsage(ends: readonly RunEnd[]): Script<void> {
-  yield* insertAll(
-    'usage',
-    ends.flatMap(({ run: { id: runId, taskId, ownerId, chatId }, usage, finishedAt: at }) =>
-      totals(usage).map(([kind, quantity]) => ({ runId, kind, quantity, taskId, ownerId, chatId, at })),
-    ),
-    raw('on conflict (run_id, kind) do update set quantity = usage.quantity + excluded.quantity'),
-  );
 }

@@ -1,12 +1,13 @@
 import type { BroughtBack, LastResult, RunQuery, RunView, Page } from '../../app/ports/runs.ts';
 import { liveStatuses, taskSourceOf, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
+import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
 import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { threadLaneOf } from '../outbox/lanes.ts';
+import { spentByRun } from '../spending/usage.ts';
 import { lastOutcome, readFacts, skippedAt } from '../tasks/codec.ts';
 import { partsOf } from './codec.ts';
 
@@ -51,8 +52,7 @@ export function* broughtBack(runId: string): Script<BroughtBack | null> {
   const where = allOf(sql`r.id = ${runId}`, yield* seen(r.chatId.sql));
   const found = yield* one(select(broughtFields)`from runs r where ${where}`);
   if (found === undefined) return null;
-  const used = pick(columns.usage, 'kind', 'quantity');
-  return { ...found, usage: yield* all(select(used)`from usage where run_id = ${runId} order by kind`) };
+  return { ...found, usage: yield* spentByRun(runId) };
 }
 
 const lastFields = {

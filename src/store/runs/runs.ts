@@ -26,10 +26,11 @@ import { all, insertAll, one, select, update, updateAll, updateReturning } from 
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
+import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns } from './claims.ts';
-import { consentIn, readStartable, startableFields, startableSource, type StartableRow } from './codec.ts';
+import { consentIn, readStartable, reservedIn, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
 import { countBegun } from './thread-runs.ts';
 
@@ -39,7 +40,8 @@ export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelReq
 const { runs } = columns;
 
 function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
-  const made = yield* insertRuns([run]);
+  const { made, refused } = yield* insertRuns([run]);
+  if (refused.size > 0) throw new AppError('budget_exhausted', 'The budget for this is used up, so it was not done.');
   if (made[0] === true) return { runId: run.id, created: true };
   const known = yield* one(
     select(pick(runs, 'id', 'payloadHash'))`from runs
@@ -60,14 +62,14 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
-  const plans = yield* withTasksHeld(plan(read), byId);
+  const plans = yield* withTasksHeld(yield* withRoom(plan(read), byId, at.now), byId);
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
   yield* putOff(plans, byId, at.now);
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
   const more = found.length === at.limit || plans.length < found.length;
-  return { taken: plans.length, more, started: startedOf(started, read, at.now) };
+  return { taken: plans.length, more, started: startedOf(started, { read, starting, now: at.now }) };
 }
 
 function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]> {
@@ -107,6 +109,41 @@ function* withTasksHeld(plans: readonly StartPlan[], byId: ById): Script<readonl
   );
   const held = new Set(free.map(({ id }) => id));
   return plans.filter((one) => held.has(counted(one) ?? '') || counted(one) === null);
+}
+
+/**
+ * Attempts for which something must be reserved first: the next one behind an attempt that was lost, which counts as if it had spent all
+ * that it held, and that of a run whose reservation had no room beside what it had spent.
+ */
+function* withRoom(plans: readonly StartPlan[], byId: ById, now: number): Script<readonly StartPlan[]> {
+  yield* bookLost(plans, byId, now);
+  const claimants = plans.flatMap((one) => {
+    const run = byId.get(one.runId);
+    if (one.does !== 'start' || one.reserve === undefined || run === undefined) return [];
+    const { id, chatId, ownerId, taskId } = run;
+    return [{ id, chatId, ownerId, taskId, costs: one.reserve.costs }];
+  });
+  if (claimants.length === 0) return plans;
+  const refused = yield* refusedRoom(claimants, now);
+  yield* updateAll(
+    'runs',
+    claimants.filter(({ id }) => !refused.has(id)),
+    { set: ({ costs }) => reservedValues(costs, now), where: ({ id }) => isUntaken(byId, id) },
+  );
+  return plans.map((one) => (refused.has(one.runId) && one.does === 'start' ? (one.reserve?.without ?? one) : one));
+}
+
+function* bookLost(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
+  const lost = plans.flatMap(({ interrupted, runId }) => {
+    const run = byId.get(runId);
+    const reserved = run === undefined ? null : reservedIn(run);
+    return interrupted && run !== undefined && reserved !== null ? [{ run, reserved }] : [];
+  });
+  yield* book(lost.map(({ run, reserved }) => ({ run: { ...run, reserved }, attempt: run.attempts, usage: null })));
+  yield* updateAll('runs', lost, {
+    set: () => reservedValues(null, now),
+    where: ({ run }) => isUntaken(byId, run.id),
+  });
 }
 
 /** The attempt that nobody will end any more. How long it took is not known, so no duration is claimed for it. */
@@ -271,16 +308,22 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
 /** The runs as they stand now that their attempts are open. */
 function startedOf(
   won: readonly string[],
-  read: readonly ReturnType<typeof readStartable>[],
-  now: number,
+  {
+    read,
+    starting,
+    now,
+  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now'>,
 ): StartedRun[] {
   const wins = new Set(won);
+  const fresh = new Map(starting.map((one) => [one.runId, one.does === 'start' ? one.reserve?.costs : undefined]));
   return read.flatMap((run) => {
     if ('unreadable' in run || !wins.has(run.id)) return [];
     const interruptions = run.interruptions + (run.status === 'running' ? 1 : 0);
+    const costs = fresh.get(run.id);
+    const reserved = costs === undefined ? run.reserved : { costs, at: now };
     return [
       {
-        run: { ...run, interruptions, startedAt: run.startedAt ?? now },
+        run: { ...run, interruptions, reserved, startedAt: run.startedAt ?? now },
         attempt: run.attempts + 1,
         fence: run.fence + 1,
       },

@@ -41,8 +41,8 @@ interface Counted {
 }
 
 /** One update for each task, however many of its runs end in this batch. */
-export function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<RunEnd>): Script<Counted> {
-  const ends = finals.filter((end) => !between.has(end));
+export function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<string>): Script<Counted> {
+  const ends = finals.filter((end) => !between.has(end.run.id));
   const tallies = new Map<string, Tally>();
   const newest = newestVersions(ends);
   const kept = new Set<string>();
@@ -82,7 +82,9 @@ export function* countTasks(finals: readonly FinalEnd[], between: ReadonlySet<Ru
   const idsOf = (wanted: (tally: Tally) => boolean) =>
     sorted.filter(([, tally]) => wanted(tally)).map(([taskId]) => taskId);
   // Few have an older version than another run of their task in this batch.
-  const apart = finals.filter((end) => between.has(end) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''));
+  const apart = finals.filter(
+    (end) => between.has(end.run.id) || end.run.taskVersion !== newest.get(end.run.taskId ?? ''),
+  );
   // A run that was left out at its first attempt has done nothing.
   const begun = yield* countBegun(
     apart.flatMap(({ run, attempt, leftOut }) =>

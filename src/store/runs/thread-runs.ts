@@ -64,11 +64,12 @@ const liveFields = {
 
 /** In the order of their ids, as everybody takes more than one of them. */
 export function* cancelRuns({ runIds, actor, at, traceId }: CancelRunsRequest): Script<number> {
+  const mine = yield* seen(raw('r.chat_id'));
   if (runIds.length === 0) return 0;
   // Tasks before runs, as every verb does, or the two would wait for each other.
   yield* hold(sql`select id from tasks
     where id in (select r.task_id from runs r where r.id in ${list(runIds)}) order by id ${forUpdate}`);
-  const which = allOf(sql`r.id in ${list(runIds)}`, live, yield* seen(raw('r.chat_id')));
+  const which = allOf(sql`r.id in ${list(runIds)}`, live, mine);
   const found = yield* all(
     select(liveFields)`from runs r left join tasks t on t.id = r.task_id
       where ${which} order by r.id ${forUpdateOf('r')}`,
@@ -127,8 +128,9 @@ export function* placesReserved(taskId: string): Script<number> {
 
 /** Tasks that have a live run which was not called off yet. */
 export function* tasksAtWork(taskIds: readonly string[]): Script<ReadonlySet<string>> {
+  const mine = yield* seen(raw('chat_id'));
   if (taskIds.length === 0) return new Set();
-  const whose = allOf(sql`task_id in ${list(taskIds)} and cancel_requested_at is null`, yield* seen(raw('chat_id')));
+  const whose = allOf(sql`task_id in ${list(taskIds)} and cancel_requested_at is null`, mine);
   const found = yield* all(select(pick(runs, 'taskId'))`from (${liveOf(raw('task_id'), whose)}) live`);
   return new Set(found.flatMap(({ taskId }) => taskId ?? []));
 }

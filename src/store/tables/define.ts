@@ -5,12 +5,14 @@ import {
   chatsTable,
   grantsTable,
   membersTable,
+  secretsTable,
   tokenChatsTable,
   tokensTable,
   usersTable,
 } from './places.ts';
 import {
   auditTable,
+  budgetsTable,
   credentialsTable,
   downtimesTable,
   draftsTable,
@@ -69,6 +71,7 @@ export function defineTables(d: Dialect) {
     inbox: inboxTable(d),
     drafts: draftsTable(d),
     usage: usageTable(d),
+    budgets: budgetsTable(d),
     kv: kvTable(d),
     told: toldTable(d),
     blobs: blobsTable(d),
@@ -76,5 +79,6 @@ export function defineTables(d: Dialect) {
     blobRefs: blobRefsTable(d),
     watches: watchesTable(d),
     credentials: credentialsTable(d),
+    secrets: secretsTable(d, chats),
   };
 }

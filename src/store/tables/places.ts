@@ -122,6 +122,36 @@ export function grantsTable(
   );
 }
 
+/** What tasks may use and nobody is shown, of a chat or of the operator, sealed under the id of its row. */
+export function secretsTable(d: Dialect, chats: ReturnType<typeof chatsTable>) {
+  const { text, int } = d;
+  return d.table(
+    'secrets',
+    {
+      id: text('id').primaryKey(),
+      /** Null for one of the operator. */
+      chatId: text('chat_id').references(() => chats.id),
+      name: text('name').notNull(),
+      keyId: text('key_id').notNull(),
+      box: text('box').notNull(),
+      /** Counts up with its values from the instant at which it was made, so that no two rows meet in it. */
+      version: int('version').notNull(),
+      /** Where it may go, as EGRESS_ALLOW is written; empty where nobody said so. */
+      hosts: text('hosts').notNull(),
+      /** Addresses of the chats whose tasks may use one of the operator; empty for one of a chat. */
+      chats: text('chats').notNull(),
+      setBy: text('set_by').$type<Actor>().notNull(),
+      createdAt: int('created_at').notNull(),
+      updatedAt: int('updated_at').notNull(),
+      lastUsedAt: int('last_used_at'),
+    },
+    (t) => [
+      d.uniqueIndex('secrets_of_chat').on(t.chatId, t.name),
+      d.uniqueIndex('secrets_of_operator').on(t.name).where(sql.raw('chat_id is null')),
+    ],
+  );
+}
+
 /** Named tokens of the API. Of the token itself nothing is kept but its hash, and the beginning by which it is found. */
 export function tokensTable(d: Dialect) {
   const { text, int } = d;

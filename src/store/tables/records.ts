@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
 import type { DeedVerb } from '../../domain/event.ts';
 import type { DowntimeCause, Word } from '../../domain/shown.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope, UsageKind } from '../../domain/spending/usage.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -176,21 +177,65 @@ export function draftsTable(d: Dialect) {
   );
 }
 
-/** Usage by runs, booked once per run and kind on the owner and the chat. */
+/**
+ * Amounts that runs have spent, each booked once for its run, attempt, kind and source. They belong to the instant at which the run was
+ * let in, as its reservation did. What is left of runs that are gone is one row for each day, without a run.
+ */
 export function usageTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
     'usage',
     {
-      runId: text('run_id').notNull(),
-      kind: text('kind').notNull(),
+      /** Made of what tells it apart. */
+      id: text('id').primaryKey(),
+      runId: text('run_id'),
+      attempt: int('attempt').notNull(),
+      kind: text('kind').$type<UsageKind>().notNull(),
+      /** Where it was spent, such as a host; `estimate` where nobody knows what an attempt has spent, and its reservation counts. */
+      source: text('source').notNull(),
+      /** Whole; money in millionths. */
       quantity: int('quantity').notNull(),
+      currency: text('currency'),
+      priceVersion: text('price_version'),
       taskId: text('task_id'),
-      ownerId: text('owner_id').notNull(),
+      ownerId: text('owner_id').$type<Actor>().notNull(),
       chatId: text('chat_id'),
       at: int('at').notNull(),
     },
-    (t) => [d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.kind] }), d.index('usage_owner').on(t.ownerId, t.at)],
+    (t) => [
+      d.index('usage_run').on(t.runId),
+      d.index('usage_owner').on(t.ownerId, t.at),
+      d.index('usage_chat').on(t.chatId, t.at),
+      d.index('usage_task').on(t.taskId, t.at),
+    ],
+  );
+}
+
+/** Budgets. Those of tasks follow their policies. What was spent in the present period is kept, and reckoned anew from the usage at its turn. */
+export function budgetsTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'budgets',
+    {
+      /** Made of what tells it apart. */
+      id: text('id').primaryKey(),
+      scope: text('scope').$type<BudgetScope>().notNull(),
+      /** The chat, the person or the task. */
+      account: text('account').notNull(),
+      chatId: text('chat_id'),
+      kind: text('kind').$type<BudgetKind>().notNull(),
+      per: text('per').$type<BudgetPeriod>().notNull(),
+      quantity: int('quantity').notNull(),
+      currency: text('currency'),
+      /** Of a person; the others turn by the clock of their chat. */
+      timezone: text('timezone'),
+      setBy: text('set_by').$type<Actor>().notNull(),
+      setAt: int('set_at').notNull(),
+      fromAt: int('from_at').notNull(),
+      toAt: int('to_at').notNull(),
+      spent: int('spent').notNull(),
+    },
+    (t) => [d.index('budgets_account').on(t.account), d.index('budgets_chat').on(t.chatId)],
   );
 }
 

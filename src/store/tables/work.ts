@@ -10,6 +10,8 @@ import type { Dialect } from './dialect.ts';
 /** `waiting` is none of today's statuses. It stays in the predicates of indexes, which statements repeat to the letter. */
 const liveRuns = (which: string) => sql.raw(`${which} and status in ('queued', 'running', 'backoff', 'waiting')`);
 
+const reserving = liveRuns('reserved_at is not null');
+
 export function occurrencesTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -70,6 +72,21 @@ export function gapsTable(d: Dialect) {
   );
 }
 
+/** What it holds, of every budget that it spends from, for its next attempt, and since when. It counts while the run is live. */
+function reservedColumns({ text, int }: Dialect) {
+  return {
+    reservedAt: int('reserved_at'),
+    reservedRequests: int('reserved_requests'),
+    reservedTokens: int('reserved_tokens'),
+    reservedMoney: int('reserved_money'),
+    reservedCurrency: text('reserved_currency'),
+  };
+}
+
+function timeColumns({ int }: Dialect) {
+  return { createdAt: int('created_at').notNull(), startedAt: int('started_at'), finishedAt: int('finished_at') };
+}
+
 export function runsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -116,13 +133,15 @@ export function runsTable(d: Dialect) {
       progress: text('progress'),
       error: text('error'),
       errorCode: text('error_code').$type<RunErrorCode>(),
-      createdAt: int('created_at').notNull(),
-      startedAt: int('started_at'),
-      finishedAt: int('finished_at'),
+      ...timeColumns(d),
       /** The request that asked for it, as its client named it; null for what a schedule asked for. */
       traceId: text('trace_id'),
+      ...reservedColumns(d),
     },
     (t) => [
+      d.index('runs_reserved_chat').on(t.chatId).where(reserving),
+      d.index('runs_reserved_owner').on(t.ownerId).where(reserving),
+      d.index('runs_reserved_task').on(t.taskId).where(reserving),
       d.uniqueIndex('runs_key').on(t.idempotencyKey, t.source),
       d.uniqueIndex('runs_exclusive').on(t.taskId).where(liveRuns('exclusive = 1')),
       d.index('runs_shared').on(t.taskId).where(liveRuns('exclusive = 0')),

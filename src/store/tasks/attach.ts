@@ -74,6 +74,7 @@ function* changeChat(request: Request, task: Task, { move, chat }: Moving): Scri
   // Rows that tell of the past stay where they were.
   for (const table of ['taskTags', 'taskVersions', 'watches'] as const)
     yield* update(table, { chatId: chat.id }, sql`task_id = ${task.id}`);
+  yield* update('budgets', { chatId: chat.id }, sql`account = ${task.id}`);
   yield* update('occurrences', { chatId: chat.id }, sql`task_id = ${task.id} and status = 'pending'`);
 }
 

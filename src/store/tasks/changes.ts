@@ -24,6 +24,7 @@ import { nameDeed, recordVerbs, tellEvents } from '../records/journal.ts';
 import { dispatchRuns, insertOccurrences, numberFields, writeClaims } from '../runs/claims.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { cancelLive } from '../runs/thread-runs.ts';
+import { followPolicy } from '../spending/limits.ts';
 import { moveTask, noTopic } from './attach.ts';
 import { endWaiting } from './auto-pauses.ts';
 import { fieldColumns } from './codec.ts';
@@ -225,6 +226,11 @@ function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange, be
     yield* insertTags(before, change.set.tags);
   }
   if (change.set.policies !== undefined || change.set.schedule !== undefined) yield* lookAtHeld({ taskId }, at);
+  if (change.set.policies !== undefined) {
+    const { id, chatId } = before;
+    const { timezone } = schedule ?? before.schedule;
+    yield* followPolicy({ taskId: id, chatId, timezone, policies: change.set.policies, actor, at });
+  }
   // Deliveries that wait for their topic may go elsewhere by the new policies.
   if (change.set.policies !== undefined) yield* retryBlocked({ chatId: null, taskId, inDoubt: false }, at);
 }

@@ -23,6 +23,7 @@ import { dropParts } from '../outbox/run-parts.ts';
 import { nameDeed, recordVerbs } from '../records/journal.ts';
 import { endPauseOf } from '../runs/slots.ts';
 import { callOff, cancelLive, cancelRuns, liveRunsOf, openThread, tasksAtWork } from '../runs/thread-runs.ts';
+import { followPolicy } from '../spending/limits.ts';
 import { nextNumber, noTopic } from './attach.ts';
 import { endWaiting, nameDeeds, recordDue } from './auto-pauses.ts';
 import { changeLocked, changeTask, addVersion, insertTags } from './changes.ts';
@@ -139,6 +140,8 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
     updatedBy: actor,
   });
   yield* insertTags({ id, chatId }, task.tags);
+  if (task.policies.budget !== undefined)
+    yield* followPolicy({ taskId: id, chatId, timezone: task.schedule.timezone, policies: task.policies, actor, at });
   yield* addVersion(task, { ...task, version: 1, chatId });
   yield* recordVerbs([
     {

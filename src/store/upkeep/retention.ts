@@ -9,6 +9,7 @@ import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, returning, select } from '../engine/statements.ts';
 import { dropAlbums } from '../outbox/albums.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
+import { rollUp } from '../spending/usage.ts';
 import { changesState } from '../tables/records.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { noteKept } from './notes.ts';
@@ -177,6 +178,7 @@ function* pruneTable(request: TableRequest): Script<Pruned> {
   if (ids.length === 0) return { removed, next: page.next };
   if (shelf === 'tasks') {
     yield* dropIn('watches', 'task_id', ids);
+    yield* dropIn('budgets', 'account', ids);
     yield* dropIn('task_tags', 'task_id', ids);
     yield* dropIn('standing', 'task_id', ids);
   }
@@ -278,7 +280,7 @@ function* dropOfRuns(runs: readonly string[], now: number): Script<Removed> {
   return {
     attempts: yield* dropIn('attempts', 'run_id', runs),
     deliveries: yield* dropIn('deliveries', 'run_id', runs),
-    usage: yield* dropIn('usage', 'run_id', runs),
+    usage: yield* rollUp(runs),
     blob_refs: yield* dropRefsOf(runs, now),
   };
 }
@@ -300,6 +302,9 @@ const draftKeptMs = 86_400_000;
 /** A word that is over so late is read by nobody any more. */
 const standingKeptMs = 30 * DAY_MS;
 
+/** A chat that is gone may come back, and so may its tasks; after so long its keys are of no use but to a thief. */
+const secretsOfGoneKeptMs = 30 * DAY_MS;
+
 function* dropExpired(at: {
   readonly now: number;
   readonly limit: number;
@@ -317,6 +322,10 @@ function* dropExpired(at: {
     standing: yield* dropped(
       sql`delete from standing where id in (select id from standing
         where kind <> 'card' and created_at <= ${now - standingKeptMs} order by id ${limit})`,
+    ),
+    secrets: yield* dropped(
+      sql`delete from secrets where id in (select s.id from secrets s join chats c on c.id = s.chat_id
+        where c.state = 'gone' and c.updated_at <= ${now - secretsOfGoneKeptMs} order by s.id ${limit})`,
     ),
     kv: yield* dropped(
       sql`delete from kv where expires_at <= ${now} and (scope, key) in (

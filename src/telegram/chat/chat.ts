@@ -9,15 +9,23 @@ import { newTaskButtons } from './new-task/buttons.ts';
 import { mended } from './new-task/words.ts';
 import { placeButtons } from './place/buttons.ts';
 import { resultsButtons } from './results/buttons.ts';
+import { budgetButtons } from './settings/budgets.ts';
 import { settingsButtons } from './settings/settings.ts';
 import { taskButtons, unknownButton } from './task/buttons.ts';
 import { grantButtons } from './trust/grants.ts';
 
 /** Every verb of every button that was ever sent: none is taken away, or used for something else. */
 export const buttons: ReadonlyMap<string, Handler> = new Map<string, Handler>(
-  [newTaskButtons, editButtons, placeButtons, resultsButtons, settingsButtons, taskButtons, grantButtons].flatMap(
-    (story) => Object.entries(story),
-  ),
+  [
+    newTaskButtons,
+    editButtons,
+    placeButtons,
+    resultsButtons,
+    settingsButtons,
+    taskButtons,
+    grantButtons,
+    budgetButtons,
+  ].flatMap((story) => Object.entries(story)),
 );
 
 /** Routes words and callbacks to the handlers that answer them; actions with a command of their own bring that along. */

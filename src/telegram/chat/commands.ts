@@ -18,10 +18,11 @@ import { madeMoved, pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
-import { statusCommand, usageCommand } from './place/status.ts';
+import { statusCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
+import { secretsCommand } from './settings/secrets.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -37,6 +38,7 @@ import { cardCommand, historyCommand, listCommand, nextCommand, whyCommand } fro
 import { texts, type Texts } from './texts.ts';
 import { contextCommand } from './trust/contexts.ts';
 import { grantsCommand } from './trust/grants.ts';
+import { usageCommand } from './usage/usage.ts';
 
 /** The menu that everybody sees has room for a dozen; who manages a chat is shown more, and `/help` tells of all. */
 function command(name: keyof Texts['help']['menu'], handle: Handler, shownTo: Command['menu'] = 'everybody'): Command {
@@ -70,6 +72,7 @@ export const commands: readonly Command[] = [
   command('digest', digestCommand, 'admins'),
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
+  command('secrets', secretsCommand, 'admins'),
   command('purge', purgeCommand, 'admins'),
   command('context', contextCommand, 'admins'),
   reading('grants', grantsCommand, 'admins'),

@@ -14,6 +14,9 @@ import type { Preview } from '../../app/tasks/preview.ts';
 import type { Tasks } from '../../app/tasks/tasks.ts';
 import type { Acks, Approvals } from '../../app/use-cases/acks.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
+import type { SecretQuestions } from '../../app/use-cases/secret-questions.ts';
+import type { Secrets } from '../../app/use-cases/secrets.ts';
+import type { Spending } from '../../app/use-cases/spending.ts';
 import type { TestRuns } from '../../app/use-cases/test-runs.ts';
 import type { Truth } from '../../app/why/truth.ts';
 import type { Actor } from '../../domain/access.ts';
@@ -157,6 +160,9 @@ export const claimedArg = 'claimed';
 /** Stands behind `/start` when somebody came by the link that adds the bot to a group; it is no secret. */
 export const setupArg = 'setup';
 
+/** Stands behind `/start` when somebody came from a group to be asked for a secret; it is none itself. */
+export const secretArg = 'secret';
+
 /** A command: how it is called, what the menus and the help say about it, who may, and what it does. */
 export interface Command {
   readonly name: string;
@@ -192,7 +198,13 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   /** Actions of tasks besides sending a text, and calls that try them out. */
   readonly kinds: Kinds;
   readonly testRuns: TestRuns;
+  /** What was used, and what may be. */
+  readonly spending: Spending;
   readonly access: Access;
+  readonly secrets: Secrets;
+  readonly secretQuestions: SecretQuestions;
+  /** Deletes a message of a person; false where it is still there. */
+  readonly deleteSaid: (address: string, messageId: number) => Promise<boolean>;
   readonly store: ChatStore &
     ChatFacts &
     UsageStore &

@@ -15,6 +15,7 @@ import * as results from './results/english.ts';
 import * as settings from './settings/english.ts';
 import * as task from './task/english.ts';
 import * as trust from './trust/english.ts';
+import * as usage from './usage/english.ts';
 
 /** Texts by subject. */
 const englishTexts = {
@@ -33,8 +34,10 @@ const englishTexts = {
   alarm: results.alarmTexts,
   setup: place.setupTexts,
   settings: settings.settingsTexts,
+  secrets: settings.secretTexts,
   server: place.serverTexts,
-  usage: place.usageTexts,
+  usage: usage.usageTexts,
+  spending: usage.spendingTexts,
   purge: place.purgeTexts,
   topic: place.topicTexts,
   clean: place.cleanTexts,

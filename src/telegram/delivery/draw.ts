@@ -4,9 +4,10 @@ import { checks } from '../../domain/audit.ts';
 import { alarmTasksShownMax, backlogCountedMax, messagePartLengthMax } from '../../domain/limits.ts';
 import { spanText } from '../../domain/schedule/words/words.ts';
 import type { AlarmFacts, Drawn, View } from '../../domain/shown.ts';
+import { raised, type BudgetLimit } from '../../domain/spending/budget.ts';
 import { failuresPause, type Task } from '../../domain/task.ts';
 import { card, type CardFacts, taskName } from '../chat/kit/card.ts';
-import { aboutMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
+import { aboutMoment, dayMoment, moment, moments, span, type Setting } from '../chat/kit/clock.ts';
 import { button, dataOf, shortId, type Rows } from '../chat/kit/press.ts';
 import { blocks, lines, pre, shortened, type Rich, drawn } from '../chat/kit/rich.ts';
 import {
@@ -64,19 +65,19 @@ export function draw(view: DrawnView, about: About): Drawn | null {
     case 'alarm':
       return alarmDrawn(view, about);
     default:
-      if (isOfComing(view)) return comingDrawn(view);
+      if (isOfComing(view)) return comingDrawn(view, about);
       return task === null ? null : drawnAbout(task, view, about);
   }
 }
 
-/** A chat or a person went, or came back. */
-type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone'>;
+/** A chat or a person went, or came back, or what they may spend is gone. */
+type Coming = Of<'chatGone' | 'chatBack' | 'ownerGone' | 'budget'>;
 
 function isOfComing(view: DrawnView): view is Coming {
-  return ['chatGone', 'chatBack', 'ownerGone'].includes(view.view);
+  return ['chatGone', 'chatBack', 'ownerGone', 'budget'].includes(view.view);
 }
 
-function comingDrawn(view: Coming): Drawn {
+function comingDrawn(view: Coming, about: About): Drawn {
   const { notice } = texts;
   switch (view.view) {
     case 'chatGone':
@@ -85,7 +86,29 @@ function comingDrawn(view: Coming): Drawn {
       return drawn(notice.chatBack(view.paused));
     case 'ownerGone':
       return ownerGoneDrawn(view);
+    case 'budget':
+      return budgetDrawn(view, about);
   }
+}
+
+/** A budget that is nearly or wholly used up, with the way to raise it: a press of who may not is told so. */
+function budgetDrawn(view: Of<'budget'>, { task, timezone, now }: About): Drawn {
+  const { spending } = texts;
+  const name =
+    view.scope === 'task' && task !== null ? texts.task.plainName(task.number, task.title) : (view.name ?? null);
+  const limit = { ...view, name };
+  const words =
+    view.is === 'near' ? spending.near(limit) : spending.spent(limit, dayMoment(view.until, { timezone, now }));
+  return drawn(blocks(words, spending.whoRaises[view.scope]), raiseRows(view));
+}
+
+function raiseRows(limit: BudgetLimit): Rows {
+  const { account } = limit;
+  const quantity = raised(limit.quantity);
+  if (quantity <= limit.quantity) return [];
+  const who = account.startsWith('telegram:user:') ? account.slice('telegram:user:'.length) : shortId(account);
+  const data = dataOf('raise', limit.scope, who, limit.kind, limit.per, quantity);
+  return [[button(texts.spending.raise({ ...limit, quantity }), data)]];
 }
 
 /** How a trial ended; what it brought stands below. */

@@ -80,11 +80,8 @@ async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string |
     case 'failed':
       return task.state === 'deleted' ? over.deleted : task.counters.consecutiveFailures === 0 ? over.worksAgain : null;
     case 'approval':
-      return view.decideBy <= about.setting.now
-        ? texts.reminder.approvalExpired
-        : task.state === 'deleted'
-          ? over.deleted
-          : null;
+      if (view.decideBy <= about.setting.now) return texts.reminder.approvalExpired;
+      return overIfDeleted(task);
     case 'autoPaused':
       return resumedLine(deps, about, view.reason);
     case 'missed':
@@ -100,6 +97,10 @@ async function overTask(deps: OverDeps, about: Standing<Task>): Promise<string |
     default:
       return null;
   }
+}
+
+function overIfDeleted({ state }: Task): string | null {
+  return state === 'deleted' ? texts.notice.over.deleted : null;
 }
 
 async function grantEndLine(

@@ -2,7 +2,7 @@ import type { Message, Update, User, UserFromGetMe } from 'grammy/types';
 import { createRecent, type Recent } from '../../app/operations/recent.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
-import { claimedArg, setupArg } from '../chat/context.ts';
+import { claimedArg, secretArg, setupArg } from '../chat/context.ts';
 import { texts } from '../chat/texts.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
@@ -19,7 +19,7 @@ interface Admitted {
 
 interface AdmissionDeps extends Pick<
   TelegramInDeps,
-  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation' | 'access'
+  'store' | 'clock' | 'ids' | 'digest' | 'settings' | 'log' | 'conversation' | 'access' | 'secretQuestions'
 > {
   readonly me: UserFromGetMe;
   readonly claim: Claim;
@@ -70,7 +70,44 @@ async function lookAt(deps: AdmissionDeps, update: unknown): Promise<Admitted | 
   }
   // A person who is shut out later is told so, whenever they were refused before.
   if (coming.origin.from !== null) deps.refusals.forget(coming.origin.from.id);
-  return keptWhole(deps, word === null ? update : startAlone(update, word === setupArg ? setupArg : null));
+  if (word !== null) return keptStart(deps, coming, word);
+  return keptWhole(deps, (await sealedIn(deps, coming)) ?? update);
+}
+
+/** Whoever is led here from a group to be asked for a secret may write its value before the question stands here. */
+async function keptStart(deps: AdmissionDeps, { update, origin }: Coming, word: string): Promise<Admitted> {
+  const { chat, from } = origin;
+  if (word === secretArg && chat?.type === 'private' && from !== null) await deps.secretQuestions.begin(from.id);
+  return keptWhole(deps, startAlone(update, [setupArg, secretArg].find((arg) => arg === word) ?? null));
+}
+
+/**
+ * The update that is kept in the place of one whose words answer the question for a secret: with the box alone. Everything
+ * else of the message may hold the value as well, such as the preview of a link.
+ */
+async function sealedIn({ secretQuestions, conversation }: AdmissionDeps, coming: Coming): Promise<Update | null> {
+  const { update, wording } = coming;
+  const said = update.message ?? update.edited_message;
+  if (said?.chat.type !== 'private' || said.from === undefined || said.from.is_bot) return null;
+  if (conversation.commands.some(({ name }) => name === wording?.command)) {
+    const isAsking = wording?.command === 'secrets' && /^set\s/i.test(wording.args.trim());
+    if (isAsking && update.message !== undefined) await secretQuestions.expect(said.from.id, actorOf(said.from.id));
+    return null;
+  }
+  const { from, chat, date, message_id: messageId, message_thread_id: thread } = said;
+  const box = await secretQuestions.sealed(from.id, messageId, said.text ?? null);
+  if (box === null) return null;
+  const command = '/secrets';
+  const kept = {
+    message_id: messageId,
+    from,
+    chat,
+    date,
+    text: `${command} ${box}`,
+    entities: [{ type: 'bot_command' as const, offset: 0, length: command.length }],
+    ...(thread === undefined ? {} : { message_thread_id: thread }),
+  };
+  return { update_id: update.update_id, message: kept };
 }
 
 /** A number below all of Telegram's, the same whenever the same comes again: it is put aside once. */

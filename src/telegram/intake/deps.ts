@@ -5,6 +5,7 @@ import type { Platform, World } from '../../app/ports/outside.ts';
 import type { UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
+import type { SecretQuestions } from '../../app/use-cases/secret-questions.ts';
 import { isZoneConfirmed } from '../../domain/chat-settings.ts';
 import type { AsideApi, TelegramApi } from '../api.ts';
 import type { BotContext, ChatDeps, Command, Place } from '../chat/context.ts';
@@ -41,6 +42,7 @@ export interface TelegramInDeps extends World {
   readonly printClaim: (code: string) => void;
   readonly people: Chats;
   readonly access: Access;
+  readonly secretQuestions: Pick<SecretQuestions, 'sealed' | 'expect' | 'begin'>;
   /** Use cases, and all else that handlers may use. */
   readonly chatDeps: Omit<ChatDeps, 'bot' | 'setUp'>;
   readonly conversation: Conversation;

@@ -101,6 +101,15 @@ describe('an effect that somebody must approve', () => {
     expect(over.get()).toBe(1);
   });
 
+  it('of a daily task is asked about each day, whether or not somebody answered the day before', async () => {
+    const { p, task } = await asking(calls(), { schedule: { kind: 'cron', cron: '30 9 * * *', timezone: 'UTC' } });
+    for (let days = 0; days < 3; days += 1) await p.pass(day);
+    expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
+      ...Array.from({ length: 3 }, () => ['skipped', 'discarded']),
+      ['dispatched', null],
+    ]);
+  });
+
   it('holds no place of the runner while it waits', async () => {
     const made = calls();
     const p = await aPipeline({ actions: withHttp(made), settings: { RUN_CONCURRENCY: 1 } });

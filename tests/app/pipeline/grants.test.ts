@@ -86,3 +86,26 @@ it('does not begin a call that was due where a fresh grant does not name its hos
   await settle();
   expect([await outcomes(), seen]).toEqual([[['skipped', 'grant_scope']], []]);
 });
+
+it('skips nothing while the database is away: the slot is judged when it is back, after a restart too', async () => {
+  const { p, task, give, outcomes, settle, seen, host } = await calling(() => ({}));
+  await give(['action:http', host]);
+  await p.time.advance(hour);
+  p.database.pragma('query_only = on');
+  await expect(p.rooms.scheduler.step(p.time.now(), 10)).rejects.toMatchObject({ code: 'store_unavailable' });
+  p.database.pragma('query_only = off');
+  expect(await outcomes()).toEqual([]);
+  await p.rooms.scheduler.step(p.time.now(), 10);
+  p.database.pragma('query_only = on');
+  await expect(p.rooms.runner.step(p.time.now(), 10)).rejects.toMatchObject({ code: 'store_unavailable' });
+  p.database.pragma('query_only = off');
+  await settle();
+  expect([await outcomes(), seen.length]).toEqual([[['succeeded', null]], 1]);
+
+  // Taken away before the next slot, it stays so for the next process.
+  await p.rooms.tasks.revoke((await p.rooms.tasks.get(task.id)).grantId, { actor });
+  const next = p.restart();
+  await next.time.advance(hour);
+  await next.settle();
+  expect((await outcomes()).at(-1)).toEqual(['skipped', 'grant_revoked']);
+});

@@ -33,7 +33,10 @@ const reasons: Readonly<Record<Reason, OccurrenceStatus>> = {
   grant_revoked: 'skipped',
   grant_expired: 'skipped',
   grant_scope: 'skipped',
+  secret_missing: 'skipped',
+  secret_host: 'skipped',
   gone_kind: 'skipped',
+  budget: 'skipped',
   discarded: 'skipped',
   unchanged: 'succeeded',
 };

@@ -15,7 +15,7 @@ async function calledOff(world: World) {
 
 const brought: Partial<RunEnd> = {
   context: { kept: false },
-  usage: [{ kind: 'tokens', quantity: 7 }],
+  usage: [{ kind: 'tokens' as const, quantity: 7 }],
   follows: { schedule, nextAt: nine + 90 * minute },
 };
 

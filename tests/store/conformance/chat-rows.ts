@@ -36,7 +36,7 @@ async function aLife(world: World, address = '-100') {
   const engine = engineOn(world);
   const { rooms, pass, settle, time } = engine;
   const request = { threadKey: `telegram:chat:${address}` };
-  const action = { kind: 'echo' };
+  const action = { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] };
   const task = await engine.create({ action, tags: ['home'], policies: { missed: 'skip', ack: {} } }, request);
   const broken = await engine.create({ title: 'Fail', action: failing }, request);
   await pass(hour);
@@ -92,10 +92,46 @@ export function chatRowTests(open: OpenWorld): void {
     expect(Buffer.from((await world.store.readChunk({ chatId: 'old', sha256: 'f' }, 0)) ?? [])).toEqual(bytes);
   });
 
+  test('a run that is under way while its chat becomes one with another loses nothing of its result', async () => {
+    const world = await open();
+    await world.store.noteChat({ newId: 'old', address: '-1', title: null, kind: 'group', at: nine });
+    const { rooms, create, time } = engineOn(world);
+    const action = { kind: 'echo', delay_ms: 10_000, files: [{ name: 'a.txt', size: 8 }] };
+    const policies = { ack: {} };
+    const request = { threadKey: 'telegram:chat:-2' };
+    const tasks = [
+      await create({ action, policies }, request),
+      await create({ title: 'Ask', action, policies: { approval: 'required' } }, request),
+    ];
+    await time.advance(30 * minute);
+    await rooms.scheduler.step(time.now(), 100);
+    await rooms.runner.step(time.now(), 100);
+    // The file of a third is on its way into the store.
+    const put = { chatId: tasks[0]?.chatId ?? '', sha256: 'f' };
+    await world.store.beginBlob({ ...put, mime: '', size: 8, now: nine, expiresAt: nine + hour, quota: 100 });
+    await world.store.moveChat('-1', '-2', time.now());
+    await world.store.putChunk(put, 0, Buffer.from('the same'));
+    expect(await world.store.endBlob(put, 1)).toBe(true);
+    expect(await world.store.blobSize(put)).toBe(8);
+    expect(Buffer.from((await world.store.readChunk(put, 0)) ?? []).toString()).toBe('the same');
+    expect(await world.store.chatSettings(put.chatId)).toEqual(await world.store.chatSettings('old'));
+
+    await time.advance(10_000);
+    await rooms.runner.idle();
+    expect(await world.query('select distinct status from runs')).toEqual([{ status: 'succeeded' }]);
+    for (const table of ['runs', 'deliveries', 'events', 'usage', 'acks', 'blobs', 'blob_refs', 'attempts'])
+      expect(await chatsIn(world, table), table).toEqual(['old']);
+    expect(await world.query(`select run_id from blob_refs where role = 'output'`)).toHaveLength(2);
+    expect(await world.query(`select id from deliveries where status = 'blocked' and kind = 'result'`)).not.toEqual([]);
+  });
+
   test('a task that moves takes along what defines it and what is to come, and leaves its history', async () => {
     const world = await open();
     const { rooms, create, pass, time } = engineOn(world);
-    const task = await create({ action: { kind: 'echo' }, tags: ['home'] });
+    const task = await create({
+      action: { kind: 'echo', spends: [{ kind: 'requests', quantity: 1 }] },
+      tags: ['home'],
+    });
     await pass(hour);
     const there = await world.store.noteChat({
       newId: 'there',

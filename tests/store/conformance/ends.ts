@@ -83,7 +83,7 @@ export function endTests(open: OpenWorld): void {
 
   test('the same end written again changes nothing', async () => {
     const { world, task, started } = await withRunningTask(open);
-    const end = endOf(started, { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }] });
+    const end = endOf(started, { deliveries: [world.make.part()], usage: [{ kind: 'tokens' as const, quantity: 7 }] });
     await world.store.finishRuns([end, end]);
 
     expect(await world.store.finishRuns([end])).toEqual({ written: 0, autoPaused: [] });
@@ -96,7 +96,11 @@ export function endTests(open: OpenWorld): void {
     const { world, task } = await withTask(open);
     const [stale, good] = await runningSlots(world, task, 2);
     if (stale === undefined || good === undefined) throw new Error('two runs are needed');
-    const full = { deliveries: [world.make.part()], usage: [{ kind: 'tokens', quantity: 7 }], context: { lost: true } };
+    const full = {
+      deliveries: [world.make.part()],
+      usage: [{ kind: 'tokens' as const, quantity: 7 }],
+      context: { lost: true },
+    };
 
     expect(
       await world.store.finishRuns([endOf(stale, { ...full, fence: stale.fence + 1 }), endOf(good)]),
@@ -294,20 +298,28 @@ export function afterEndTests(open: OpenWorld): void {
     expect([await next(edited), await next(paused), await next(clock)]).toEqual([nine + 5 * hour, null, nine + hour]);
   });
 
-  test('usage adds up for each run and kind, over attempts and within one', async () => {
+  test('usage is booked for each attempt, kind and source, once however often its end is told', async () => {
     const { world, task, started } = await withRunningTask(open);
     const usage = [
-      { kind: 'tokens', quantity: 5 },
-      { kind: 'calls', quantity: 1 },
-      { kind: 'tokens', quantity: 2 },
-    ];
+      { kind: 'tokens', quantity: 5, source: 'a' },
+      { kind: 'requests', quantity: 1 },
+      { kind: 'tokens', quantity: 2, source: 'b' },
+    ] as const;
     await world.store.finishRuns([failureOf(started, { status: 'backoff', readyAt: nine, usage })]);
-    await world.store.finishRuns([endOf(await startOne(world, nine), { usage: [{ kind: 'tokens', quantity: 3 }] })]);
+    await world.store.finishRuns([
+      endOf(await startOne(world, nine), { usage: [{ kind: 'tokens' as const, quantity: 3 }] }),
+    ]);
 
-    expect(await world.query('select kind, quantity, task_id, owner_id, chat_id from usage order by kind')).toEqual(
+    expect(
+      await world.query(
+        'select kind, quantity, task_id, owner_id, chat_id from usage order by kind, attempt desc, source',
+      ),
+    ).toEqual(
       [
-        ['calls', 1],
-        ['tokens', 10],
+        ['requests', 1],
+        ['tokens', 3],
+        ['tokens', 5],
+        ['tokens', 2],
       ].map(([kind, quantity]) => ({
         kind,
         quantity,

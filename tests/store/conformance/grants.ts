@@ -94,7 +94,7 @@ function endTests(open: OpenWorld): void {
       { taken: 0, more: false },
     ]);
     const told = await world.query(`select task_id from deliveries where kind = 'notice' order by id`);
-    expect(told.map(({ task_id }) => task_id).toSorted()).toEqual([soon.id, later.id].toSorted());
+    expect(new Set(told.map(({ task_id }) => task_id))).toEqual(new Set([soon.id, later.id]));
   });
 
   test('grants are listed by the chat whose budget they spend, which is their own', async () => {

@@ -12,7 +12,7 @@ export function usageTests(open: OpenWorld): void {
   test('runs, failures, messages and what was spent are told of a chat, a topic, a person and everybody', async () => {
     const world = await open();
     const { task, started } = await aRunningTask(world, { home: threadOf('-100', 7) });
-    await world.store.finishRuns([endOf(started, { usage: [{ kind: 'echo', quantity: 3 }] })]);
+    await world.store.finishRuns([endOf(started, { usage: [{ kind: 'requests', quantity: 3 }] })]);
     const other = await aRunningTask(world, { home: threadOf('-5'), ownerIfNone: someone, actor: someone });
     await world.store.finishRuns([failureOf(other.started)]);
     await world.store.addMessages([aMessage(world)], nine);
@@ -20,7 +20,7 @@ export function usageTests(open: OpenWorld): void {
       `update deliveries set status = 'delivered', sent_at = ${nine}, delivered_at = ${nine}, message_id = 5
        where kind = 'answer'`,
     );
-    const spent = [{ kind: 'echo', quantity: 3 }];
+    const spent = [{ kind: 'requests', quantity: 3, currency: null }];
     const brought = await world.store.broughtBack(started.run.id);
     expect(brought).toEqual({ chatId: task.chatId, output: null, usage: spent });
     expect(await world.store.broughtBack('nothing')).toBeNull();

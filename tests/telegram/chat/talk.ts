@@ -182,7 +182,11 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     approvals: rooms.approvals,
     kinds: rooms.kinds,
     testRuns: rooms.testRuns,
+    spending: rooms.spending,
     access: rooms.access,
+    secrets: rooms.secrets,
+    secretQuestions: rooms.secretQuestions,
+    deleteSaid: async () => true,
     alarms: rooms.alarms,
     store: {
       ...store,

@@ -87,6 +87,7 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
     printClaim: (code) => void claims.push(code),
     people: createChats(shared),
     access: createAccess(shared),
+    secretQuestions: { sealed: async () => null, expect: async () => {}, begin: async () => null },
     // The stand-ins use none of the rooms.
     chatDeps: { ...shared, defaultTimezone: 'UTC' } as unknown as TelegramInDeps['chatDeps'],
     conversation: acting.conversation,

@@ -1,3 +1,5 @@
+import { jsonParsedMax } from '../../../domain/files/limits.ts';
+import { beginning, sizeText, summarized } from '../../../domain/files/summary.ts';
 import type { NewFile } from '../../ports/blobs.ts';
 import type { OutboundEnd } from '../../ports/outbound.ts';
 import { wordsOfPage } from './page.ts';
@@ -14,25 +16,52 @@ export interface Answer {
   /** The body as people read it: JSON with a line for each value, a page without its tags; null where it is a file. */
   readonly text: string | null;
   readonly file: NewFile | null;
+  /** Words above the file, where it is text. */
+  readonly summary: string | null;
 }
 
 /** A text above this is a file: nobody reads it in a chat, and it is kept with its run. */
 export const textBytesMax = 262_144;
 
-export function readAnswer({ status, headers, body: bytes, url }: Answered): Answer {
-  const type = typeOf(headers['content-type']);
-  const read = { status, headers, body: null, text: null, file: null };
+export function readAnswer(answered: Answered): Answer {
+  const { status, headers, body: bytes, url } = answered;
+  const read = { status, headers, body: null, text: null, file: null, summary: null };
   if (bytes.byteLength === 0) return { ...read, text: '' };
+  const type = typeOf(headers['content-type']);
   const magic = mimeByMagic(bytes);
   const isReadable = magic === null && (isText(type.mime) || (isUnsaid(type.mime) && looksLikeText(bytes)));
-  if (!isReadable || bytes.byteLength > textBytesMax) {
-    const mime = magic ?? (type.mime === '' ? 'application/octet-stream' : type.mime);
-    return { ...read, file: { name: nameOf(headers, url, mime), mime, bytes } };
-  }
+  if (isReadable) return { ...read, ...readText(answered, type) };
+  const mime = magic ?? (type.mime === '' ? 'application/octet-stream' : type.mime);
+  return { ...read, file: { name: nameOf(headers, url, mime), mime, bytes } };
+}
+
+function readText({ headers, body: bytes, url }: Answered, type: MediaType): Partial<Answer> {
+  const mime = isUnsaid(type.mime) ? 'text/plain' : type.mime;
+  const file = { name: nameOf(headers, url, mime), mime, bytes };
+  if (bytes.byteLength > textBytesMax) return { file, summary: summaryOf(bytes, type) };
   const text = decoded(bytes, type.charset);
   const json = isJson(type.mime) || isUnsaid(type.mime) ? parsed(text) : undefined;
-  if (json === undefined) return { ...read, body: text, text: isPage(type.mime) ? wordsOfPage(text) : text };
-  return { ...read, body: json, text: typeof json === 'string' ? json : JSON.stringify(json, null, 2) };
+  if (json !== undefined) return { body: json, text: typeof json === 'string' ? json : JSON.stringify(json, null, 2) };
+  const words = isPage(type.mime) ? wordsOfPage(text) : text;
+  const readable = { body: text, text: words };
+  return isSentAsFile(headers) ? { ...readable, file, summary: summarized(words)?.summary ?? null } : readable;
+}
+
+/** The words above a text that is too long to be read. Of one that is longer still its beginning is looked at alone. */
+function summaryOf(bytes: Uint8Array, { mime, charset }: MediaType): string {
+  const isWhole = bytes.byteLength <= jsonParsedMax && !isPage(mime);
+  const head = decoded(isWhole ? bytes : bytes.subarray(0, headBytes), charset);
+  const words = isPage(mime) ? wordsOfPage(head) : head;
+  const found = isWhole ? summarized(words) : null;
+  return found?.summary ?? beginning(words, sizeText(bytes.byteLength));
+}
+
+/** Enough for the first words of a page behind what nobody sees of it. */
+const headBytes = 65_536;
+
+/** A name says that it is meant to be kept; programs send JSON with one as well, to keep browsers from showing it. */
+function isSentAsFile(headers: Answer['headers']): boolean {
+  return /^\s*attachment\b[\s\S]*filename/i.test(headers['content-disposition'] ?? '');
 }
 
 interface MediaType {

@@ -26,7 +26,15 @@ const fields: readonly ActionField[] = [
     isEditable: true,
     inBrief: true,
   },
-  { name: 'query', is: 'pairs', does: 'Parameters, added to those of the url.', example: { currency: 'EUR' } },
+  {
+    name: 'query',
+    is: 'pairs',
+    isMany: true,
+    does: 'Parameters, added to those of the url.',
+    example: { currency: 'EUR' },
+    flag: '--query <name=value>',
+    isEditable: true,
+  },
   {
     name: 'headers',
     is: 'pairs',
@@ -44,6 +52,15 @@ const fields: readonly ActionField[] = [
     isEditable: true,
   },
   {
+    name: 'auth',
+    is: 'object',
+    does: 'How the call shows who makes it, by names of secrets: {kind: bearer | basic | header | hmac | oauth2 | mtls, secret, ...}.',
+    example: { kind: 'bearer', secret: 'SHOP_TOKEN' },
+    words: { read: authWords, tell: authTold },
+    flag: '--auth <words or json>',
+    isEditable: true,
+  },
+  {
     name: 'timeout',
     is: 'length',
     does: 'How long one request may take; policies.timeout bounds the attempt, and the smaller wins.',
@@ -56,6 +73,8 @@ const fields: readonly ActionField[] = [
     is: 'wholes',
     does: 'The statuses that are a success: one, or a list. 200 to 299 without it.',
     example: [200, 404],
+    flag: '--expect-status <list>',
+    isEditable: true,
   },
   {
     name: 'select',
@@ -80,6 +99,7 @@ const fields: readonly ActionField[] = [
     example: { on: 'value', first: 'silent' },
     flag: '--watch <body|value>',
     main: 'on',
+    parts: { on: ['body', 'value'], first: ['silent', 'send'] },
     isEditable: true,
   },
 ];
@@ -100,6 +120,7 @@ export const httpForm = {
       ['/fetch every hour https://example.com/news', 'sends what the address answers'],
       ['/fetch every weekday at 18:00 POST https://example.com/hook', 'calls a webhook with the task as JSON'],
       ['/edit #3 watch body', 'from now on only what has changed, with the difference'],
+      ['/edit #3 auth bearer SHOP_TOKEN', 'sends the secret SHOP_TOKEN, which nobody is shown'],
       ['/fetch', 'asks step by step, with buttons'],
     ],
     notes: [
@@ -121,6 +142,37 @@ export const httpForm = {
   title: (spec) => titleOf(textOf(spec['url'])),
 } as const satisfies ActionForm;
 
+/** `bearer NAME`, `basic USER NAME`, `header X-Key NAME`, `hmac NAME [BEFORE]`, `mtls CERT KEY [CA]`; the rest is JSON. */
+const authParts: Readonly<Record<string, readonly string[]>> = {
+  bearer: ['secret'],
+  basic: ['username', 'secret'],
+  header: ['header', 'secret'],
+  hmac: ['secret', 'previous?'],
+  mtls: ['cert', 'key', 'ca?'],
+};
+
+function authWords(text: string): unknown {
+  const [kind = '', ...words] = text.match(/\{\{[^}]*\}\}|\S+/g) ?? [];
+  const parts = authParts[kind.toLowerCase()];
+  const needed = parts?.filter((part) => !part.endsWith('?')) ?? [];
+  if (parts === undefined || words.length < needed.length || words.length > parts.length) return undefined;
+  const named = words.map((word, index) => [(parts[index] ?? '').replace('?', ''), word]);
+  return { kind: kind.toLowerCase(), ...Object.fromEntries(named) };
+}
+
+/** Names of secrets may be read by everybody who may read the task. */
+function authTold(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { kind, ...parts } = value as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string') return null;
+  const known = authParts[kind];
+  const shown = (one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one));
+  const words =
+    known?.flatMap((part) => parts[part.replace('?', '')] ?? []).map(shown) ??
+    Object.entries(parts).map(([name, one]) => `${name}=${shown(one)}`);
+  return [kind, ...words].join(' ');
+}
+
 function methodOf({ method, body }: ActionSpec): string {
   if (typeof method === 'string') return method.toUpperCase();
   return body === undefined ? 'GET' : 'POST';
@@ -128,7 +180,7 @@ function methodOf({ method, body }: ActionSpec): string {
 
 /** Settings of the request, and none of those for the answer. */
 function sent(spec: ActionSpec): readonly string[] {
-  const names = new Set(['query', 'headers', 'body']);
+  const names = new Set(['query', 'headers', 'body', 'auth']);
   const told = settingLines({ fields: fields.filter(({ name }) => names.has(name)) }, onlyOf(spec, names));
   const isBare = ['GET', 'HEAD'].includes(methodOf(spec)) || spec['body'] !== undefined;
   return [
@@ -148,6 +200,7 @@ function textOf(value: unknown): string {
 /** The host and the path, which tell more than the scheme and the parameters do. */
 function titleOf(url: string): string {
   const bare = withoutSecrets(url)
+    .replace(/\{\{[^}]*\bsecrets\b[^}]*\}\}/g, '…')
     .replace(/^https?:\/\/(?:[^/@]*@)?/i, '')
     .replace(/[?#].*$/s, '')
     .replace(/\/$/, '');
@@ -162,7 +215,7 @@ const hosted = /^(?:(?:[\w-]+\.)+[a-z]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3}(?=[
 function read(words: string): ReadAction | null {
   // A template in an address may have spaces in it.
   const tokens = [...words.matchAll(/(?:\{\{[\s\S]*?\}\}|\S)+/g)];
-  const at = tokens.findIndex(([token]) => schemed.test(token) || hosted.test(token));
+  const at = tokens.findIndex(([token]) => isAddress(token));
   const [found, named] = [tokens[at], tokens[at - 1]];
   if (found === undefined) {
     const scheme = tokens.find(([token]) => /^[a-z][a-z\d+.-]*:\/\//i.test(token))?.[0];
@@ -171,23 +224,72 @@ function read(words: string): ReadAction | null {
   }
   const method = methodIn(named?.[0] ?? '');
   const before = words.slice(0, (method === null ? found.index : named?.index) ?? 0).trim();
-  const after = words.slice(found.index + found[0].length).trim();
+  const behind = words.slice(found.index + found[0].length);
   const isBare = !schemed.test(found[0]);
   const url = isBare ? `https://${found[0]}` : found[0];
-  const spec = (template: string): ActionSpec => ({
-    kind: 'http',
-    ...(method === null || method === 'GET' ? {} : { method }),
-    url,
-    ...(template === '' ? {} : { template }),
-  });
-  return { before, after, spec: spec(after), assumed: isBare ? ['https'] : [], with: spec };
+  const { watch, after } = watchIn(behind.trim());
+  const spec = (template: string): ActionSpec => {
+    refuseAnother(template);
+    return {
+      kind: 'http',
+      ...(method === null || method === 'GET' ? {} : { method }),
+      url,
+      ...(watch === undefined ? {} : { watch }),
+      ...(template === '' ? {} : { template }),
+    };
+  };
+  return {
+    before,
+    after,
+    ...(/^[^\S\n]*\n/.test(behind) ? { isApart: true } : {}),
+    ...(method === null ? doubtIn(named?.[0] ?? '') : {}),
+    spec: spec(after),
+    assumed: isBare ? ['https'] : [],
+    with: spec,
+  };
+}
+
+function isAddress(token: string): boolean {
+  return schemed.test(token) || hosted.test(token);
+}
+
+const watchWords = String.raw`(?:and\s+)?watch\s+(?:the\s+)?(body|page|value)(?:\s+first\s+(silent|send))?(?![\w:])`;
+const watchAlone = /^watch$/i;
+const watchAtEnds = [new RegExp(`^${watchWords}`, 'i'), new RegExp(`(?:^|\\s)${watchWords}$`, 'i')];
+
+/** "Watch body", before the template or behind it: of the page tells changes alone. */
+function watchIn(words: string): { readonly watch?: object; readonly after: string } {
+  if (watchAlone.test(words)) return { watch: { on: 'body' }, after: '' };
+  for (const end of watchAtEnds) {
+    const [found, on = '', first] = end.exec(words) ?? [];
+    if (found === undefined) continue;
+    const watch = { on: /^value$/i.test(on) ? 'value' : 'body' };
+    const after = words.replace(end, '').trim();
+    return { watch: first === undefined ? watch : { ...watch, first: first.toLowerCase() }, after };
+  }
+  return { after: words };
+}
+
+/** An address in words without a template is hardly meant to be said. */
+function refuseAnother(text: string): void {
+  const tokens = /\{[{%]/.test(text) ? [] : text.split(/\s+/);
+  const other = tokens.find((token, index) => schemed.test(token) || (index === 0 && hosted.test(token)));
+  if (other === undefined) return;
+  throw refused(
+    'url',
+    `${withoutSecrets(other).slice(0, 60)} is a second address, and a task calls one. Make another task for it.`,
+  );
 }
 
 function methodIn(word: string): string | null {
-  if (/^(?:OPTIONS|TRACE|CONNECT)$/i.test(word)) {
-    throw refused('method', `${word.toUpperCase()} is not one of ${httpMethods.join(', ')}.`);
-  }
   return httpMethods.find((one) => one === word.toUpperCase()) ?? null;
+}
+
+/** Methods that are none of ours, and slips of the pen, look like one. */
+function doubtIn(word: string): Pick<ReadAction, 'doubt'> {
+  if (!/^[A-Z]{3,12}$/.test(word) && !/^(?:options|trace|connect)$/i.test(word)) return {};
+  const message = `${word.toUpperCase()} is not one of ${httpMethods.join(', ')}. A name goes before the time.`;
+  return { doubt: { word, fault: refused('method', message) } };
 }
 
 function refused(field: string, message: string): AppError {

@@ -95,11 +95,16 @@ function createPlaces({ stopwatch, rules }: Pick<HostsDeps, 'stopwatch' | 'rules
       leave(runId, end);
       if (holdMs > 0) state = hostHeld(state, stopwatch.elapsed() + holdMs);
     },
-    /** Those that nobody took in time are free again. */
+    /** Those that nobody took in time are free again. The oldest come first, as all are kept for as long. */
     giveUpKept: (): void => {
-      for (const [runId, until] of kept) if (until <= stopwatch.elapsed() && kept.delete(runId)) leave(runId, 'unsaid');
+      const now = stopwatch.elapsed();
+      for (const [runId, until] of kept) {
+        if (until > now) break;
+        kept.delete(runId);
+        leave(runId, 'unsaid');
+      }
     },
-    keptUntil: () => Math.min(...kept.values()),
+    keptUntil: () => kept.values().next().value ?? Infinity,
     isIdle: () => kept.size === 0 && isForgettable(state, stopwatch.elapsed()),
   };
 }

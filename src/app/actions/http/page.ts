@@ -1,5 +1,5 @@
 /** Parts of a page that nobody reads. */
-const unseen = new Set(['head', 'script', 'style', 'noscript', 'template', 'svg']);
+const unseen = new Set(['head', 'title', 'script', 'style', 'noscript', 'template', 'svg']);
 /** Tags that stand within a line. */
 const inline = new Set(
   'a abbr b bdi bdo cite code data dfn em font i img kbd label mark q s samp small span strong sub sup time u var wbr'.split(

@@ -1,12 +1,10 @@
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { isBlank } from '../../../domain/task.ts';
-import type { OutboundRequest } from '../../ports/outbound.ts';
 import type { Job } from '../action.ts';
-import { addressOf, headerValue, refused, type HttpSettings } from './settings.ts';
+import { headerValue, refused } from './refusal.ts';
+import type { Call } from './secret-marks.ts';
+import { addressOf, type HttpSettings } from './settings.ts';
 import { carriesEnvelope } from './written.ts';
-
-/** The call as it leaves, apart from how it may be broken off. */
-export type Call = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
 
 /** Facts of a job that a call carries. */
 export type Caller = Pick<Job, 'taskId' | 'runId' | 'attempt' | 'outgoingKey' | 'input'>;
@@ -56,8 +54,7 @@ function bodyOf(settings: HttpSettings, caller: Caller, instructions: string): B
   if (!('body' in settings)) return { body: null, type: null };
   const { body, headers } = settings;
   if (typeof body === 'string') return { body, type: 'text/plain; charset=utf-8' };
-  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    return { body: formOf(body), type: null };
+  if (isForm(headers)) return { body: formOf(body), type: null };
   return { body: JSON.stringify(body), type: json };
 }
 
@@ -71,6 +68,15 @@ function envelopeOf({ taskId, runId, attempt, input }: Caller, instructions: str
     run_id: runId,
     payload: { text: isBlank(instructions) ? null : instructions, context: input.context ?? {} },
   };
+}
+
+/** Refuses a body that no form can carry, before it is rendered. */
+export function checkForm({ body, headers }: Pick<HttpSettings, 'body' | 'headers'>): void {
+  if (typeof body !== 'string' && body !== undefined && isForm(headers)) formOf(body);
+}
+
+function isForm(headers: HttpSettings['headers']): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
 }
 
 const formExample = '{"name": "Ada", "city": ["Oslo", "Rome"]}';

@@ -3,7 +3,7 @@ import type { Digest, Expressions, Templates, Unevaluated } from '../../ports/ou
 import type { Watched, WatchStore } from '../../ports/watches.ts';
 import type { Job, Outcome } from '../action.ts';
 import { isTemplate, namesLast, variablesOf, type LastOf } from '../variables.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, textBytesMax } from './answer.ts';
 import type { HttpSettings } from './settings.ts';
 import { dataOf } from './verdict.ts';
 
@@ -41,12 +41,8 @@ export async function resultOf(
   wanted: Wanted,
 ): Promise<Done | Unmade | Extract<Outcome, { is: 'giveUp' }>> {
   const { settings, job, answer } = wanted;
-  if (settings.select !== null && answer.file !== null)
-    return {
-      is: 'giveUp',
-      error: 'select reads JSON or text, and the answer is a file or too long',
-      httpStatus: answer.status,
-    };
+  const reader = answer.text === null ? readerOf(settings) : null;
+  if (reader !== null) return { is: 'giveUp', error: unreadable(reader, answer), httpStatus: answer.status };
   const chosen =
     settings.select === null
       ? { is: 'done' as const, value: null }
@@ -64,6 +60,18 @@ export async function resultOf(
     ...(seen === null ? {} : { watched: seen.watched }),
     ...unshown(settings, seen),
   };
+}
+
+/** The setting that reads the body; null where none does. */
+function readerOf({ select, template }: HttpSettings): 'select' | 'template' | null {
+  if (select !== null) return 'select';
+  return template !== null && isTemplate(template) && /\bbody\b/.test(template) ? 'template' : null;
+}
+
+function unreadable(reader: 'select' | 'template', { file, summary }: Answer): string {
+  const size = sizeText(file?.bytes.byteLength ?? 0);
+  const what = summary === null ? `a file (${file?.mime ?? ''})` : 'too long';
+  return `${reader} reads text and JSON of ${sizeText(textBytesMax)} at most, and the answer is ${what}: ${size}`;
 }
 
 /** A watched value beside the one before. */
@@ -156,7 +164,7 @@ function previousIn(data: unknown): unknown {
 /** The answer as it reads, or a line that says what came. */
 function plainResult({ settings, host, answer }: Wanted, value: unknown): string {
   if (settings.select !== null) return value === null ? 'select found nothing in the answer.' : plain(value);
-  if (answer.file !== null) return `${answer.file.name}, ${sizeText(answer.file.bytes.byteLength)}`;
+  if (answer.file !== null) return answer.summary ?? `${answer.file.name}, ${sizeText(answer.file.bytes.byteLength)}`;
   const text = answer.text ?? '';
   return text.trim() === '' ? `${host} answered ${answer.status}.` : text;
 }

@@ -1,10 +1,12 @@
-import { AppError } from '../../../domain/errors.ts';
 import * as limits from '../../../domain/limits.ts';
 import { fixedMs } from '../../../domain/schedule/time/duration.ts';
+import { namesSecrets } from '../../../domain/secrets/mentions.ts';
 import type { ActionSpec } from '../../../domain/task.ts';
 import type { Egress } from '../../ports/outbound.ts';
 import { isTemplate } from '../variables.ts';
+import { authOf, headersOfAuth, type HttpAuth } from './auth.ts';
 import { httpMethods } from './form.ts';
+import { headerName, headersExample, headerValue, hostBySecret, refused } from './refusal.ts';
 
 /** The settings of an http action, as a task keeps them and as a run reads them. */
 
@@ -19,6 +21,7 @@ export interface HttpSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent where the envelope is sent. A text goes as it is, everything else as JSON. */
   readonly body?: unknown;
+  readonly auth: HttpAuth | null;
   readonly timeoutMs: number | null;
   /** Null takes every status from 200 to 299. */
   readonly expects: readonly number[] | null;
@@ -39,6 +42,7 @@ const known = [
   'query',
   'headers',
   'body',
+  'auth',
   'timeout',
   'expect_status',
   'select',
@@ -60,11 +64,13 @@ export function readSettings(spec: ActionSpec): HttpSettings {
   refuseStrange(spec);
   const hasBody = spec['body'] !== undefined;
   const method = methodOf(spec['method'], hasBody);
+  const auth = authOf(spec['auth']);
   return {
     method,
     url: urlOf(spec['url']),
     query: queryOf(spec['query']),
-    headers: headersOf(spec['headers']),
+    headers: headersOf(spec['headers'], headersOfAuth(auth)),
+    auth,
     ...(hasBody ? { body: spec['body'] } : {}),
     timeoutMs: timeoutOf(spec['timeout']),
     expects: expectsOf(spec['expect_status']),
@@ -77,22 +83,7 @@ export function readSettings(spec: ActionSpec): HttpSettings {
   };
 }
 
-/** The refusal of a setting, or of what stands in one, such as `headers.host`. */
-export function refused(setting: string, reason: string, example: string): AppError {
-  const [field = ''] = setting.split('.', 1);
-  return new AppError('invalid_action', `action.${setting} ${reason}. Example: ${example}`, {
-    details: { field: `action.${field}`, reason, example },
-  });
-}
-
 function refuseStrange(spec: ActionSpec): void {
-  if (spec['auth'] !== undefined) {
-    throw refused(
-      'auth',
-      'is not known to this version; send what the other side wants as a header',
-      '"headers": {"x-api-key": "..."}',
-    );
-  }
   const strange = Object.keys(spec).find((key) => !known.includes(key));
   if (strange === undefined) return;
   throw refused(strange.slice(0, 40), `is not a setting of "http"; known are ${known.join(', ')}`, '"method": "GET"');
@@ -117,6 +108,8 @@ const urlExample = '"https://api.example.com/price"';
 function urlOf(url: unknown): string {
   if (typeof url !== 'string' || url.trim() === '') throw refused('url', 'is missing', urlExample);
   if (url.length > urlLengthMax) throw refused('url', `has at most ${urlLengthMax} characters`, urlExample);
+  const [authority = ''] = /^(?:https?:\/\/)?(?:\{\{[\s\S]*?\}\}|[^/?#])*/i.exec(url.trim()) ?? [];
+  if (namesSecrets(authority)) throw refused('url', hostBySecret, '"https://api.example.com/{{ secrets.SHOP_TOKEN }}"');
   // Its rest is known once a run has rendered it.
   if (!isTemplate(url)) addressOf(url);
   else if (!/^\s*(?:https?:\/\/|\{[{%])/i.test(url)) throw refused('url', notAbsolute, urlExample);
@@ -146,17 +139,28 @@ export function hostOf({ url }: Pick<HttpSettings, 'url'>): string | null {
   return origin === null ? null : new URL(origin).host;
 }
 
+/** The host of the token server; null where none is asked. */
+export function tokenHostOf({ auth }: Pick<HttpSettings, 'auth'>): string | null {
+  return auth?.kind === 'oauth2' ? new URL(auth.tokenUrl).host : null;
+}
+
 /** As much of the address as names the host: it ends before the first template. */
 function originIn(url: string): string | null {
   const [origin = ''] = /^https?:\/\/[^/?#\\]+/i.exec(url) ?? [];
   return origin === '' || isTemplate(origin) || !URL.canParse(origin) ? null : origin;
 }
 
-/** Targets that no run may reach are refused before there is a task. */
-export function judgeTarget({ url }: HttpSettings, egress: Egress): void {
+/** Targets that no run may reach are refused before there is a task; so are those to which its chat does not let its tasks go. */
+export function judgeTarget({ url, auth }: HttpSettings, egress: Egress, hosts: readonly string[] | null): void {
+  if (auth?.kind === 'oauth2') {
+    const server = egress.judge(auth.tokenUrl, hosts);
+    if (server.is === 'refused') throw refused('auth.token_url', server.reason, '"https://login.example.com/token"');
+  }
+  if (auth?.kind === 'mtls' && !/^(?:https:|\{[{%])/i.test(url))
+    throw refused('auth', 'of kind mtls needs an address that begins with https://', urlExample);
   const target = isTemplate(url) ? originIn(url) : url;
   if (target === null) return;
-  const verdict = egress.judge(target);
+  const verdict = egress.judge(target, hosts);
   if (verdict.is === 'refused') throw refused('url', verdict.reason, urlExample);
 }
 
@@ -172,33 +176,18 @@ function queryOf(query: unknown): HttpSettings['query'] {
   );
 }
 
-const headersExample = '{"accept": "application/json"}';
-
-/** Set by us for each call, so that targets can rely on them. */
-const ours = /^(?:idempotency-key|x-schedule-.*|host|content-length)$/;
-/** Headers that are about one connection, and not about the call. */
-const ofConnection = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|http2-settings)$/;
-
-function headersOf(headers: unknown): HttpSettings['headers'] {
+function headersOf(headers: unknown, ofAuth: readonly string[]): HttpSettings['headers'] {
   const made: Record<string, string> = {};
   for (const [given, value] of entriesOf('headers', headers, headersExample)) {
-    const name = given.toLowerCase();
     const setting = `headers.${given}`;
-    if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw refused(setting, 'is no name of a header', headersExample);
-    if (ours.test(name)) throw refused(setting, 'is set for every call and cannot be chosen', headersExample);
-    if (ofConnection.test(name))
-      throw refused(setting, 'belongs to the connection and cannot be chosen', headersExample);
+    const name = headerName(setting, given);
+    if (ofAuth.includes(name))
+      throw refused(setting, 'is set by auth, so it cannot be chosen beside it', '{"accept": "text/plain"}');
     if (name in made) throw refused(setting, 'stands there twice', headersExample);
     if (typeof value !== 'string') throw refused(setting, 'is a text', headersExample);
     made[name] = headerValue(setting, withinValue(setting, value, headersExample));
   }
   return made;
-}
-
-/** A line break would begin another header. */
-export function headerValue(setting: string, value: string): string {
-  if (/^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)) return value.trim();
-  throw refused(setting, 'holds a sign that no header may hold, such as a line break', headersExample);
 }
 
 function withinValue(setting: string, value: string, example: string): string {

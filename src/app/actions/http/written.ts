@@ -1,6 +1,10 @@
+import { namesSecrets, refuseSecrets } from '../../../domain/secrets/mentions.ts';
 import type { WrittenText } from '../../ports/outside.ts';
 import { isTemplate, sampleVariables } from '../variables.ts';
-import { carriesBody, refused, type HttpSettings } from './settings.ts';
+import { secretsOfAuth, type SecretRef } from './auth.ts';
+import { refused } from './refusal.ts';
+import { isContextName, secretsNamedIn } from './secret-marks.ts';
+import { carriesBody, type HttpSettings } from './settings.ts';
 
 /** The texts of an http action that are evaluated: templates of the request before it is made, those of the answer after it. */
 
@@ -16,8 +20,16 @@ export function writtenIn(settings: HttpSettings, instructions: string): readonl
   const texts = requestTexts(settings, instructions);
   if (texts.length > templatesMax)
     throw refused('body', `and the other settings hold at most ${templatesMax} templates`, '"{{ context.name }}"');
+  if (select !== null) refuseSecrets('action.select', select);
+  if (template !== null) refuseSecrets('action.template', template);
+  refuseSecrets('instructions', instructions);
   return [
-    ...texts.map(({ field, text }) => ({ language: 'liquid' as const, field, text, variables: sampleVariables })),
+    ...texts.map(({ field, text }) => ({
+      language: 'liquid' as const,
+      field,
+      text,
+      variables: sampleFor(field, text),
+    })),
     ...(select === null ? [] : [{ language: 'jsonata' as const, field: 'action.select', text: select, variables: {} }]),
     ...(template === null || !isTemplate(template)
       ? []
@@ -30,6 +42,27 @@ export function writtenIn(settings: HttpSettings, instructions: string): readonl
           },
         ]),
   ];
+}
+
+/** A name that the context holds is known to a run alone. */
+function sampleFor(field: string, text: string) {
+  const names = secretsNamedIn(settingOf(field), text).filter((ref) => !isContextName(ref));
+  return namesSecrets(text)
+    ? { ...sampleVariables, secrets: Object.fromEntries(names.map((name) => [name, 'value'])) }
+    : sampleVariables;
+}
+
+/** Everything that names a secret: the texts of the request, and `auth` behind them. */
+export function secretsIn(settings: HttpSettings): readonly SecretRef[] {
+  const texts = requestTexts({ ...settings, ...('body' in settings ? {} : { body: '' }) }, '');
+  return [
+    ...texts.flatMap(({ field, text }) => secretsNamedIn(settingOf(field), text)),
+    ...secretsOfAuth(settings.auth),
+  ];
+}
+
+function settingOf(field: string): string {
+  return field.replace(/^action\./, '');
 }
 
 export interface Piece {

@@ -1,4 +1,5 @@
 import { type ActionField, type ActionForm, settingFrom, settingText } from '../../../app/actions/form.ts';
+import { forms } from '../../../app/actions/forms.ts';
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import type { ActionSpec, Task } from '../../../domain/task.ts';
 import { texts } from '../texts.ts';
@@ -10,9 +11,9 @@ function editable(form: ActionForm | undefined): readonly ActionField[] {
   return (form?.fields ?? []).filter(({ isEditable }) => isEditable === true);
 }
 
-/** Pairs are written one by one, so that one is called by the singular. */
+/** Pairs are written one by one, so that one is called by the singular; and names in several words as people write them. */
 function namesOf({ name, is }: ActionField): readonly string[] {
-  return is === 'pairs' ? [name, name.replace(/s$/, '')] : [name];
+  return is === 'pairs' ? [name, name.replace(/s$/, '')] : [...new Set([name, name.replaceAll('_', ' ')])];
 }
 
 /** True where the words begin with the name of a setting of any kind. */
@@ -43,7 +44,7 @@ export function settingIn(words: string, task: Task, form: ActionForm | undefine
   return { is: 'patch', patch: patchOf(task, form, { ...task.action, [field.name]: read }) };
 }
 
-function exampleText({ example, main, is }: ActionField): string {
+function exampleText({ example, main, is, words }: ActionField): string {
   const settings = typeof example === 'object' && example !== null ? Object.entries(example) : [];
   if (main !== undefined) return String(settings.find(([name]) => name === main)?.[1] ?? '');
   if (is === 'pairs')
@@ -51,7 +52,8 @@ function exampleText({ example, main, is }: ActionField): string {
       .slice(0, 1)
       .map(([name, value]) => `${name}: ${String(value)}`)
       .join();
-  return settingText(example);
+  if (Array.isArray(example)) return example.join(', ');
+  return settingText(example, { ...(words === undefined ? {} : { words }) });
 }
 
 /** A title that told what was called goes along with it; one that somebody chose stays. */
@@ -62,17 +64,22 @@ function patchOf({ title, action }: Task, form: ActionForm | undefined, settings
   return { action: next, ...(isDerived && named !== '' && named !== title ? { title: named } : {}) };
 }
 
+/** A name that several kinds have means the same in each. */
+const fieldsByName = new Map(
+  Object.values<ActionForm>(forms).flatMap(({ fields }) => fields.map((field) => [field.name, field])),
+);
+
 /** The settings that are not what they were, in words: their name, before and after. */
 export function settingChanges(before: unknown, after: unknown): readonly (readonly [string, string, string])[] {
   const [had, has] = [recordOf(before), recordOf(after)];
   const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter((name) => name !== 'media');
   return names
     .filter((name) => JSON.stringify(had[name]) !== JSON.stringify(has[name]))
-    .map((name) => [name, told(had[name]), told(has[name])] as const);
+    .map((name) => [name, told(name, had[name]), told(name, has[name])] as const);
 }
 
-function told(value: unknown): string {
-  return value === undefined ? texts.field.byDefault : settingText(value);
+function told(name: string, value: unknown): string {
+  return value === undefined ? texts.field.byDefault : settingText(value, fieldsByName.get(name));
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -10,7 +10,7 @@ import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { likelyZones } from '../kit/zones.ts';
 import { texts } from '../texts.ts';
-import { change, wayPressed } from './editing.ts';
+import { agreed, change, wayPressed, worstAsked } from './editing.ts';
 import { choicePatch } from './field-words.ts';
 import { isRepeating, onWeekday } from './retiming.ts';
 import { rhythmMenu, withoutItem } from './rhythms.ts';
@@ -30,10 +30,13 @@ async function fieldPressed(ctx: ChatContext, task: Task): Promise<Answer> {
 
 /** One value of one setting. The message says what is different now, and how to take it back. */
 async function fieldSetPressed(ctx: ChatContext, task: Task): Promise<Answer> {
-  const [, name = '', ...values] = ctx.press?.args ?? [];
-  const value = values.join(':');
+  const [, name = '', ...said] = ctx.press?.args ?? [];
+  const isAgreed = name === 'missed' && said.at(-1) === agreed;
+  const value = (isAgreed ? said.slice(0, -1) : said).join(':');
   const patch = name === 'days' ? withoutItem(task, value, ctx.date) : choicePatch(task, name, value, ctx.date);
   if (patch === null) throw new Refused(texts.chat.oldButton);
+  const asked = isAgreed ? null : worstAsked(ctx, task, patch);
+  if (asked !== null) return redrawn(ctx, drawn(asked.words, asked.rows));
   const { words, rows } = await change(ctx, task, patch);
   const back = button(texts.button.back, dataOf('edit', shortId(task.id)));
   return redrawn(ctx, drawn(words, [[...rows.flat(), back]]));

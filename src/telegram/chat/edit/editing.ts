@@ -12,7 +12,7 @@ import { dayMoment, scheduleText, type Setting } from '../kit/clock.ts';
 import { draftOf, putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
 import { onNamedTask, permitted, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
-import { arg } from '../kit/press.ts';
+import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { refusal } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -31,7 +31,10 @@ export const editCommand = onNamedTask(
     if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
     const field = settingIn(rest, task, ctx.kinds.formOf(task.action.kind)) ?? fieldIn(rest, { task, now: ctx.date });
     if (field === null) return editTime(ctx, task, rest);
-    if (field.is === 'patch') return edited(ctx, task, field.patch);
+    if (field.is === 'patch') {
+      const asked = worstAsked(ctx, task, field.patch);
+      return asked === null ? edited(ctx, task, field.patch) : answer(asked.words, asked.rows);
+    }
     if (field.field === 'zone' && field.word !== '') return answer(texts.edit.unknownZone(field.word));
     return answer(texts.field.how(field.field, task.number, field.example));
   },
@@ -113,6 +116,31 @@ async function editedWords(
     ),
   );
 }
+
+/** The question before slots are made up of a task whose runs cost something: how much that can be at once. Null where none is needed. */
+export function worstAsked({ kinds, clock }: ChatContext, task: Task, { policies = {} }: TaskPatch) {
+  const { missed } = policies;
+  if (missed !== 'all' && missed !== 'ask') return null;
+  const outlookWith = (more: object) =>
+    kinds.outlook(task.action, { schedule: task.schedule, policies: { ...task.policies, ...more }, now: clock.now() });
+  const worst = worstLines(outlookWith({ missed }));
+  // Who was asked once is not asked again.
+  if (worst.length === 0 || worstLines(outlookWith({})).length > 0) return null;
+  const id = shortId(task.id);
+  const { edit } = texts;
+  return {
+    words: edit.worst(taskName(task), worst),
+    rows: [
+      [
+        button(edit.worstYes, dataOf('fieldset', id, 'missed', missed, agreed)),
+        button(texts.retime.button.keep, dataOf('kept', id)),
+      ],
+    ],
+  };
+}
+
+/** The end of a press by which somebody has agreed. */
+export const agreed = 'yes';
 
 /** Slots that are made up from now on can bring many calls at once. */
 function catchUpNotes(task: Task, changes: Changes, ctx: ChatContext): readonly string[] {

@@ -2,7 +2,7 @@ import type { PolicyName } from '../../../domain/policy.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { MediaKind } from '../../../domain/shown.ts';
 import { filesWords } from '../kit/english.ts';
-import { blocks, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
+import { blocks, bold, code, lines, oneLine, say, type Rich, italic } from '../kit/rich.ts';
 import { list } from '../new-task/english.ts';
 
 const { and, plural } = englishForms;
@@ -103,6 +103,9 @@ export const editTexts = {
   askText: (name: Rich): Rich => say`Send the new text for ${name} as your next message.`,
   askTitle: (name: Rich): Rich => say`Send the new title for ${name} as your next message.`,
   changed: (name: Rich): Rich => say`Changed: ${name}`,
+  worst: (name: Rich, worst: readonly string[]): Rich =>
+    lines(say`Missed runs of ${name} would be made up.`, ...worst, bold('Do you want that?')),
+  worstYes: 'Make them up',
   nothing: (name: Rich): Rich => say`Nothing to change: ${name} is already like that.`,
   diff: (field: string, before: string, after: string): Rich =>
     lines(say`${field}:`, say`  before: ${italic(oneLine(before, 200))}`, say`  now: ${oneLine(after, 200)}`),
@@ -134,6 +137,7 @@ export const fieldTexts = {
     approval: 'Approval',
     skip_if_unchanged: 'The same result again',
     keep: 'History',
+    budget: 'Budget',
     until: 'Ends',
     start_at: 'Starts',
     max_runs: 'Ends after',
@@ -158,6 +162,7 @@ export const fieldTexts = {
     skip_if_unchanged: 'shown like any other',
     keep: 'as in this chat',
     fallback: 'results wait',
+    budget: 'as in this chat',
     until: 'never',
     start_at: 'at once',
     max_runs: 'never',

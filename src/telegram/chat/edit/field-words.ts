@@ -6,6 +6,7 @@ import { inZone } from '../../../domain/schedule/schedule.ts';
 import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
+import { readBudget } from '../../../domain/spending/words.ts';
 import type { Task } from '../../../domain/task.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
@@ -68,6 +69,7 @@ const fields: readonly Field[] = [
     /^show$/i.test(value) || none.test(value) ? null : readByForm('skip_if_unchanged', value, reading),
   ),
   policy('keep', ['keep', 'history'], 'keep 10 runs, 30 days', keepRead),
+  policy('budget', ['budget'], 'budget 100 requests a day', readTaskBudget),
   policy('fallback', ['fallback'], 'fallback creator'),
   policy('until', ['until', 'ends', 'end'], 'until 2027-01-31'),
   policy('start_at', ['start', 'starts', 'starting', 'beginning'], 'start 2027-01-31'),
@@ -272,4 +274,17 @@ function spanIn(value: string): string | null {
   if (iso.startsWith('P')) return fixedMs(iso) === null ? null : iso;
   const until = momentIn(`in ${value.replace(/^in\s+/i, '')}`, { timezone: 'UTC', now: 0 }, null);
   return until === null ? null : durationText(until);
+}
+
+/** Several stand with a comma or an "and" between them, and are all for the same time. */
+function readTaskBudget(value: string): Value<'budget'> {
+  if (none.test(value)) return null;
+  const read = value.split(/\s*;\s*|\s+and\s+/).map(readBudget);
+  const [first] = read;
+  if (first === undefined || first === null) return undefined;
+  if (!read.every((one) => one !== null && one.per === first.per)) return undefined;
+  return {
+    ...Object.fromEntries(read.flatMap((one) => (one === null ? [] : [[one.kind, one.quantity]]))),
+    per: first.per,
+  };
 }

@@ -42,6 +42,7 @@ export const helpTexts = {
     settings: 'Who can create tasks, quiet hours, dates: /settings quiet 22-7',
     digest: 'What is coming and what failed, in one message: /digest daily 8:00',
     topic: 'Tidy up topics: /topic clean, /topic delete #3',
+    secrets: 'Keys that tasks may use and nobody is shown',
     purge: 'Delete all tasks of this chat or of a person (asks first)',
     context: 'What the runs of a task know: /context #3',
     grants: 'What tasks may do, and until when: /grants #3',

@@ -104,6 +104,11 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/topic delete #3', 'from anywhere in this chat'],
     ['/topic clean', 'counts the topics of finished tasks, asks, and closes or deletes them'],
   ],
+  secrets: [
+    ['/secrets', 'their names, and which tasks use them'],
+    ['/secrets set WEATHER_KEY', 'asks you for the value in private'],
+    ['/secrets delete WEATHER_KEY', 'tasks that use it are skipped from then on'],
+  ],
   purge: [
     ['/purge', 'deletes all tasks of this chat; counts and asks first'],
     ['/purge Ben', 'deletes the tasks of one person'],

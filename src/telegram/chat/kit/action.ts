@@ -71,12 +71,19 @@ export function outlookLines(outlook: Outlook | null): readonly string[] {
   const { action: words } = texts;
   return [
     ...(outlook.reaches.length === 0 ? [] : [words.reaches(outlook.reaches)]),
+    ...secretsByHost(outlook).map(([host, names]) => words.sendsSecrets(names, host)),
     ...outlook.costs.map(({ kind, perRun, often }) =>
       often === null ? words.costsOnce(kind, perRun) : words.costs(kind, often.count, often.per),
     ),
     windowLine(outlook),
     ...worstLines(outlook),
   ];
+}
+
+/** Names alone, and where the values go. */
+function secretsByHost({ secrets }: Pick<Outlook, 'secrets'>): readonly (readonly [string, readonly string[]])[] {
+  const hosts = [...new Set(secrets.map(({ host }) => host))];
+  return hosts.map((host) => [host, secrets.filter((one) => one.host === host).map(({ name }) => name)]);
 }
 
 /** For how long a run is tried at most. */

@@ -105,6 +105,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   nothing_to_skip: 'itself',
   nothing_to_answer: 'itself',
   nothing_to_undo: 'itself',
+  nothing_to_rotate: 'ours',
   too_late: 'itself',
   not_repeatable: 'itself',
   not_attachable: 'itself',
@@ -121,6 +122,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
     typeof details?.['limit'] === 'number'
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
       : message,
+  budget_exhausted: () => texts.spending.exhausted,
   stopping: 'ours',
   secrets_unavailable: 'itself',
   store_unavailable: 'ours',

@@ -71,6 +71,10 @@ export const actionTexts = {
     Record<string, ActionWords | undefined>
   >,
   reaches: (hosts: readonly string[]): string => `Reaches ${hosts.join(', ')}`,
+  sendsSecrets: (names: readonly string[], host: string): string =>
+    names.length === 1
+      ? `Sends the secret ${names.join()} to ${host}`
+      : `Sends the secrets ${names.join(', ')} to ${host}`,
   costs: (kind: string, count: number, per: 'day' | 'month' | 'year'): string => `About ${cost(kind, count)} a ${per}`,
   costsOnce: (kind: string, count: number): string => cost(kind, count),
   window: (attempts: number, span: string): string =>
@@ -84,6 +88,8 @@ export const actionTexts = {
   asked: (ask: string, how: string, tries: readonly string[]): Rich =>
     lines(bold(ask), `${how}, for example:`, ...tries.map(code)),
   unread: (ask: string, tries: readonly string[]): Rich => lines(ask, 'For example:', ...tries.map(code)),
+  timeBehind: (words: string): string =>
+    `“${oneLine(words, 60)}” looks like time, and does not go with the rest. Write the time before the address; a text begins on a new line.`,
   change: 'Change call',
   editHint: (number: number, name: string, example: string, names: readonly string[]): Rich =>
     say`What it calls: ${code(`/edit #${number} ${name} ${example}`)}, and so on with ${names.join(', ')}.`,

@@ -7,7 +7,8 @@ import { formAt, type Policies } from '../../../domain/policy.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../../domain/schedule/time/duration.ts';
 import { spanText } from '../../../domain/schedule/words/words.ts';
-import type { Task } from '../../../domain/task.ts';
+import { budgetKinds } from '../../../domain/spending/usage.ts';
+import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import { texts } from '../texts.ts';
 import { dayMoment, moment, settingOf, type Setting } from './clock.ts';
 import { oneLine } from './rich.ts';
@@ -57,7 +58,13 @@ const tellers: Readonly<Record<string, Teller>> = {
   ack: ackWords,
   max_runs: (value: number) => texts.field.runs(value),
   keep: keepWords,
+  budget: budgetWords,
 };
+
+function budgetWords({ per = 'month', ...limits }: NonNullable<Policies['budget']>): string {
+  const named = budgetKinds.flatMap((kind) => (limits[kind] === undefined ? [] : [{ kind, quantity: limits[kind] }]));
+  return texts.spending.budgetOf(named, per);
+}
 
 type KeepInput = NonNullable<Policies['keep']>;
 
@@ -136,7 +143,9 @@ interface Standing extends Pick<Setting, 'now' | 'dates'> {
 /** Told where it has an end, or has come to it. */
 export function grantText(task: Task, { grant = null, now, dates }: Standing): string | null {
   const { task: words } = texts;
-  if (grant === null || task.state === 'completed' || task.state === 'deleted') return null;
+  // The line about its pause tells of an owner who is gone.
+  const isTold = task.pausedReason === ownerGonePause && task.state === 'paused';
+  if (grant === null || isTold || task.state === 'completed' || task.state === 'deleted') return null;
   const setting = settingOf(task, now, dates);
   if (grant.revokedAt !== null) return words.grantRevoked;
   if (grant.expiresAt === null) return null;

@@ -1,4 +1,6 @@
 import type { ActionForm, ReadAction } from '../../../app/actions/form.ts';
+import { AppError } from '../../../domain/errors.ts';
+import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import { readAnywhere, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext, Handler } from '../context.ts';
 import { wordsOfKind } from '../kit/action.ts';
@@ -32,11 +34,70 @@ export async function actionSaid(ctx: ChatContext, kept: Kept): Promise<Answer> 
 }
 
 async function timeBefore(ctx: ChatContext, read: ReadAction, kept: Kept): Promise<Answer> {
-  const known = withAction(ctx, kept, read);
+  const tried = await triedTo(async () => timeAround(ctx, read));
+  if ('refusal' in tried)
+    return notRead(ctx, { step: 'ask', kept }, sentenceOf(tried.refusal) ?? tried.refusal.message);
+  const { words, template } = tried.made;
+  const known = withAction(ctx, kept, { ...read, spec: read.with(template) });
   const fault = await faultOf(ctx, known);
   if (fault !== null) return notRead(ctx, { step: 'ask', kept }, fault);
-  if (read.before === '') return spoken(ctx, { step: whenStep(ctx, known) });
-  return timeRead(ctx, read.before, known);
+  if (words === '') return spoken(ctx, { step: whenStep(ctx, known) });
+  return timeRead(ctx, words, known);
+}
+
+interface Parted {
+  readonly words: string;
+  readonly template: string;
+}
+
+/**
+ * The words of the time, some of which may stand behind the call: a zone, an end, an hour. Throws for words there that can be
+ * nothing else than time and do not go with the rest, and for a word before the call that is neither time nor a setting.
+ */
+function timeAround(ctx: ChatContext, { before, after, isApart, doubt }: ReadAction): Parted {
+  const textOf: TextOf = (words) => timeOr(() => readAnywhere(words, readingOf(ctx)))?.text ?? null;
+  const own = before === '' ? '' : (textOf(before) ?? before);
+  if (doubt !== undefined && own.endsWith(doubt.word)) throw doubt.fault;
+  const whole = { words: before, template: after };
+  if (before === '' || after === '' || isApart === true) return whole;
+  return parted(ctx, whole, { own, textOf });
+}
+
+/** As much of the words before the template as the time takes. */
+function parted(
+  ctx: ChatContext,
+  whole: Parted,
+  { own, textOf }: { readonly own: string; readonly textOf: TextOf },
+): Parted {
+  const { words: before, template: after } = whole;
+  const [, words = '', templates = ''] = /^([\s\S]*?)(\{[{%][\s\S]*)?$/.exec(after) ?? [];
+  const head = words.trim();
+  if (head === '') return zoneAtEnd(whole, textOf);
+  const left = textOf(`${before} ${head}`);
+  const rest = left?.startsWith(own) === true ? left.slice(own.length).trim() : head;
+  if (rest.length < head.length && head.endsWith(rest)) {
+    const time = head.slice(0, head.length - rest.length);
+    return { words: `${before} ${time}`.trim(), template: `${rest} ${templates}`.trim() };
+  }
+  refuseTime(ctx, head, before, textOf);
+  return whole;
+}
+
+/** Words that can be nothing else than time. The fault of all of them together says best what is wrong, where they have one. */
+function refuseTime(ctx: ChatContext, head: string, before: string, textOf: TextOf): void {
+  if (textOf(`every day at 9 ${head}`) !== '' && textOf(head) !== '') return;
+  readAnywhere(`${before} ${head}`, readingOf(ctx));
+  throw new AppError('invalid_action', texts.action.timeBehind(head));
+}
+
+/** The text that is left of words beside their time; null where they cannot be read. */
+type TextOf = (words: string) => string | null;
+
+/** The name of a zone behind a template, which hardly anybody wants to be told. */
+function zoneAtEnd({ words, template }: Parted, textOf: TextOf): Parted {
+  const zone = /\s([A-Z]\w+(?:\/[\w+-]+){1,2})$/.exec(template)?.[1] ?? '';
+  const isZone = zone !== '' && textOf(`${words} ${zone}`) === textOf(words);
+  return isZone ? { words: `${words} ${zone}`, template: template.slice(0, -zone.length).trim() } : { words, template };
 }
 
 /** `https://example.com every day at 9`, where what is left behind the time belongs to the call. */
@@ -76,14 +137,18 @@ export async function actionTyped(ctx: ChatContext, step: StepOf<'text' | 'retex
   const tried = await triedTo(async () => form?.command?.read(ctx.args.trim()) ?? null);
   if ('refusal' in tried) return notRead(ctx, step, sentenceOf(tried.refusal) ?? tried.refusal.message);
   if (tried.made === null) return notRead(ctx, step, null);
+  const { before, doubt } = tried.made;
+  // Another time takes the place of the one that is known.
+  if (before !== '' && timeOr(() => readAnywhere(before, readingOf(ctx))) !== null)
+    return timeBefore(ctx, tried.made, step.kept);
+  if (doubt !== undefined) return notRead(ctx, step, sentenceOf(doubt.fault) ?? doubt.fault.message);
   const known = withAction(ctx, step.kept, tried.made);
   const fault = await faultOf(ctx, known);
   if (fault !== null) return notRead(ctx, step, fault);
   const { text: kept = '', ...others } = known;
   const { when, plan } = step;
-  return spoken(ctx, {
-    step: { step: 'preview', when, plan, text: step.step === 'retext' ? step.text : kept, kept: others },
-  });
+  const text = before === '' ? (step.step === 'retext' ? step.text : kept) : before;
+  return spoken(ctx, { step: { step: 'preview', when, plan, text, kept: others } });
 }
 
 /** The reason for which no task could do that, before anybody presses anything; null where one can. */
@@ -92,7 +157,8 @@ async function faultOf(ctx: ChatContext, kept: Kept): Promise<string | null> {
   if (action === undefined) return null;
   // The text is not said yet, and is checked with the task.
   const instructions = formIn(ctx, kept)?.text === 'needed' ? 'text' : '';
-  const wish = { title: name === '' ? action.kind : name, instructions, action, actor: ctx.person.actor };
+  const threadKey = threadKeyOf(telegramThread(ctx.place.chat.address, ctx.place.topic));
+  const wish = { threadKey, title: name === '' ? action.kind : name, instructions, action, actor: ctx.person.actor };
   const tried = await triedTo(() => ctx.testRuns.check(wish));
   return 'refusal' in tried ? (sentenceOf(tried.refusal) ?? tried.refusal.message) : null;
 }
@@ -111,8 +177,9 @@ function formIn({ kinds }: Pick<ChatContext, 'kinds'>, { kind = '' }: Kept): Act
 
 function withAction(ctx: ChatContext, kept: Kept, { spec, assumed }: ReadAction): Kept {
   const name = formIn(ctx, kept)?.title?.(spec);
+  const { guessed: _before, ...others } = kept;
   return {
-    ...kept,
+    ...others,
     action: spec,
     ...(name === undefined ? {} : { name }),
     ...(assumed.length === 0 ? {} : { guessed: [...assumed] }),

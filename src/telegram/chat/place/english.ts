@@ -172,22 +172,6 @@ export const serverTexts = {
     }),
 } as const;
 
-export const usageTexts = {
-  title: (): Rich => bold('Usage of this chat'),
-  stretches: { today: 'Today', week: '7 days', month: '30 days' } as const,
-  line: (
-    stretch: string,
-    told: { readonly runs: string; readonly messages: string; readonly failures: string },
-  ): Rich => say`${bold(`${stretch}:`)} runs ${told.runs} (failed ${told.failures}), messages ${told.messages}`,
-  atLeast: (count: number): string => `at least ${count}`,
-  spent: (kind: string, quantity: number): string => `Used in 30 days: ${quantity} ${oneLine(kind, 40)}`,
-  quotaChat: (used: number, max: number): string =>
-    `Tasks here: ${used} of ${max}, room for ${Math.max(0, max - used)} more.`,
-  quotaUser: (used: number, max: number): string =>
-    `Your tasks in all chats: ${used} of ${max}, room for ${Math.max(0, max - used)} more.`,
-  since: (zone: string): string => `Days start at midnight (${zone}).`,
-} as const;
-
 const roles = { owner: 'owner', user: 'person', group: 'group' } as const;
 
 interface Entry {

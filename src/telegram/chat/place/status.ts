@@ -1,8 +1,5 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
-import type { ChatUsage } from '../../../app/ports/chat-facts.ts';
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
-import { DAY_MS, dayOfWall } from '../../../domain/schedule/time/calendar.ts';
-import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { answer } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
 import { aboutMoment, type Setting } from '../kit/clock.ts';
@@ -23,35 +20,6 @@ export const statusCommand = onChat('read', async (ctx) => {
     person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
   );
   return answer(words);
-});
-
-/** Usage of this chat, and what it and the one who asks may still make. */
-export const usageCommand = onChat('read', async (ctx) => {
-  const { place, person } = ctx;
-  const { timezone } = place;
-  const { store, clock, quota } = ctx;
-  const day = dayOfWall(toWall(timezone, clock.now()));
-  const thread = threadOf(place);
-  const since = (days: number) => {
-    const from = resolveShifted(timezone, (day - days) * DAY_MS);
-    return store.usageOf({ thread, ownerId: null, from, to: clock.now() + 1 });
-  };
-  const [today, week, month] = [await since(0), await since(6), await since(29)];
-  const used = await store.countQuota({ thread, ownerId: person.actor });
-  const { usage } = texts;
-  const { stretches } = usage;
-  return answer(
-    blocks(
-      usage.title(),
-      lines(line(stretches.today, today), line(stretches.week, week), line(stretches.month, month)),
-      lines(
-        ...month.spent.map(({ kind, quantity }) => usage.spent(kind, quantity)),
-        usage.quotaChat(used.chat ?? 0, quota.chat),
-        usage.quotaUser(used.user ?? 0, quota.user),
-        usage.since(timezone),
-      ),
-    ),
-  );
 });
 
 function chatStatus(counts: WorkCounts): Rich {
@@ -87,9 +55,4 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
 function bytes(count: number): string {
   const [kilo, mega] = [1024, 1024 * 1024];
   return count < mega ? `${Math.ceil(count / kilo)} KB` : `${(count / mega).toFixed(1)} MB`;
-}
-
-function line(stretch: string, { runs, messages, failures, isCapped }: ChatUsage): Rich {
-  const told = (count: number) => (isCapped ? texts.usage.atLeast(count) : String(count));
-  return texts.usage.line(stretch, { runs: told(runs), messages: told(messages), failures: told(failures) });
 }

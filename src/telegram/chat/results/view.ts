@@ -78,7 +78,7 @@ function grantEndsDrawn({ expiresAt }: Of<'grantEnds'>, { task, setting, ownerNa
 }
 
 /** Of a right that does not cover what the task does, more is asked for than of one that has ended. */
-export function renewRows({ id }: Task, isNarrow = false): Rows {
+function renewRows({ id }: Task, isNarrow = false): Rows {
   return [[button(texts.reminder.button.renew, dataOf('renew', shortId(id), 'n', ...(isNarrow ? ['all'] : [])))]];
 }
 
@@ -93,6 +93,7 @@ export function notStarted(
     const isReplacing = task.policies.overlap === 'replace';
     return { words: (isReplacing ? deed.takesOver : deed.waitsTurn)(name), rows: [], waits: true };
   }
+  if (reason === 'budget') return { words: texts.spending.skippedNow(name), rows: [], waits: false };
   if (!isObstacle(reason)) return null;
   const isOrphan = task.pausedReason === ownerGonePause;
   const words = isOrphan ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);

@@ -2,7 +2,7 @@ import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/pacing/quiet.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { SettablePart } from '../../../domain/when/setting.ts';
-import { bold, code, lines, say, type Rich } from '../kit/rich.ts';
+import { blocks, bold, code, lines, link, say, type Rich } from '../kit/rich.ts';
 
 const { or, plural } = englishForms;
 
@@ -172,3 +172,54 @@ export const digestTexts = {
   off: 'Off',
   card: 'Its card',
 } as const;
+
+const nth = (tasks: readonly number[]): string => tasks.map((number) => `#${number}`).join(', ');
+
+export const secretTexts = {
+  title: (): Rich => bold('Secrets of this chat'),
+  none: 'This chat has no secrets.',
+  how: (): Rich =>
+    lines(
+      'A secret is a key that tasks may use and nobody is shown. Admins set and delete them:',
+      code('/secrets set WEATHER_KEY'),
+      code('/secrets delete WEATHER_KEY'),
+    ),
+  entry: ({ name, by, at, tasks }: SecretEntry): Rich =>
+    lines(
+      code(name),
+      [by === null ? null : `set by ${by}`, at, tasks.length === 0 ? 'used by no task' : `used by ${nth(tasks)}`]
+        .filter((part) => part !== null)
+        .join(', '),
+    ),
+  wrongName: (name: string): Rich =>
+    say`${code(name)} is no name for a secret. Up to 64 capital letters, digits and underscores, beginning with a letter: ${code('/secrets set WEATHER_KEY')}`,
+  notHere: (): Rich =>
+    say`Delete that message: a value is never sent with the command. Send ${code('/secrets set NAME')} alone, and I ask for the value in private.`,
+  ask: (name: string, chat: string | null): Rich =>
+    blocks(
+      chat === null ? say`Send me the value of ${code(name)}.` : say`Send me the value of ${code(name)} for ${chat}.`,
+      'I seal it and delete your message at once. The question ends in 10 minutes, or with /cancel.',
+    ),
+  inPrivate: (name: string, url: string): Rich =>
+    say`I ask for the value of ${code(name)} in private: ${link('open our chat', url)} and press Start.`,
+  set: (name: string, chat: string | null): Rich =>
+    chat === null ? say`${code(name)} is set.` : say`${code(name)} is set for ${chat}.`,
+  again: (name: string): Rich => say`Send the value of ${code(name)} again, or /cancel.`,
+  cut: (name: string): Rich =>
+    say`That was too long for one message, so nothing was set. Set ${code(name)} on the computer of the server: ${code(`cronogram secret set ${name}`)}`,
+  over: 'That question is over, so nothing was set. Ask for it again with /secrets set.',
+  cancelled: (name: string): Rich => say`${code(name)} stays as it was.`,
+  deleteYourself: 'I could not delete your message. Delete it yourself, so that nobody reads the value there.',
+  noSuch: (name: string): Rich => say`There is no secret ${code(name)} here.`,
+  deleted: (name: string, tasks: readonly number[]): Rich =>
+    tasks.length === 0
+      ? say`${code(name)} is deleted.`
+      : say`${code(name)} is deleted. It was used by ${nth(tasks)}: their runs are skipped until it is set again.`,
+} as const;
+
+interface SecretEntry {
+  readonly name: string;
+  readonly by: string | null;
+  readonly at: string | null;
+  readonly tasks: readonly number[];
+}

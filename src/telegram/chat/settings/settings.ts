@@ -21,6 +21,7 @@ import { lines, type Rich, blocks, drawn } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
 import { zoneCommand } from '../place/buttons.ts';
 import { texts } from '../texts.ts';
+import { budgetCommand } from './budgets.ts';
 import { digestCommand, digestPressed, digestWords } from './digest.ts';
 
 /** Settings of a chat: shown to everybody, changed by its admins, with buttons or in words. */
@@ -36,6 +37,8 @@ export async function settingsCommand(ctx: ChatContext): Promise<Answer> {
       return zoneCommand({ ...ctx, args: value });
     case 'digest':
       return digestCommand({ ...ctx, args: value });
+    case 'budget':
+      return budgetCommand(ctx, value);
     case 'alarms':
       return answerWith(await alarmsSet(ctx, value.toLowerCase()));
     default:
@@ -160,18 +163,12 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
       return chosen('reactions', onOrOff.get(value));
     case 'oneoffs':
       return chosen('oneOffs', oneOffWords.get(value));
-    case 'keep': {
-      const keep = keepRead(value);
-      return keep === undefined ? { unread: settings.unreadKeep() } : { set: { keep } };
-    }
-    case 'hosts': {
-      const hosts = hostsRead(value);
-      return hosts === undefined ? { unread: settings.unreadHosts(chatHostsMax) } : { set: { hosts } };
-    }
-    case 'grants': {
-      const grantDays = grantDaysRead(value);
-      return grantDays === undefined ? { unread: settings.unreadGrants(grantDaysMax) } : { set: { grantDays } };
-    }
+    case 'keep':
+      return chosen('keep', keepRead(value), settings.unreadKeep());
+    case 'hosts':
+      return chosen('hosts', hostsRead(value), settings.unreadHosts(chatHostsMax));
+    case 'grants':
+      return chosen('grantDays', grantDaysRead(value), settings.unreadGrants(grantDaysMax));
     case 'dates': {
       const style = dateStyles.find((one) => one === value || settings.styles[one].toLowerCase() === value);
       return style === undefined ? { unread: settings.unreadDates() } : { set: { dates: style } };
@@ -181,8 +178,8 @@ function readSetting(key: string, value: string, before: ChatSettings): ReadSett
   }
 }
 
-function chosen(name: keyof ChatSettings, value: string | boolean | undefined): ReadSetting {
-  return value === undefined ? { unread: texts.settings.unread() } : { set: { [name]: value } };
+function chosen(name: keyof ChatSettings, value: unknown, unread = texts.settings.unread()): ReadSetting {
+  return value === undefined ? { unread } : { set: { [name]: value } };
 }
 
 /** The hour of a part of the day; without a word about it the usual one. */

@@ -204,16 +204,13 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
     const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
     return { ...told, draft: putDraft(ctx, draft.row.id, { step: 'dropped' }) };
   }
+  const secret = ctx.place.chat.kind === 'private' ? await ctx.secretQuestions.cancel(ctx.person.id) : null;
+  if (secret !== null) return answer(texts.secrets.cancelled(secret));
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   const about = isNamed ? null : await aboutSubject(ctx);
-  if (about !== null) return cancelAll(ctx, about);
+  if (about !== null)
+    return answer(texts.deed.cancelledAll((await ctx.bulk.cancel(allTasksFor(ctx, about), byOf(ctx))).changed));
   return cancelRun(ctx);
-}
-
-/** Every run of the tasks about a subject. */
-async function cancelAll(ctx: ChatContext, about: AboutSubject): Promise<Answer> {
-  const { changed } = await ctx.bulk.cancel(allTasksFor(ctx, about), byOf(ctx));
-  return answer(texts.deed.cancelledAll(changed));
 }
 
 const cancelRun = onNamedTask({ deed: 'change', verb: 'task', isAsked: true }, async (ctx, named) => {

@@ -10,7 +10,7 @@ interface ContextFacts {
 }
 
 /** Characters of a context that a message shows. */
-const contextShownMax = 3000;
+const contextShownMax = 2500;
 
 export const contextTexts = {
   none: (name: Rich, task: number): Rich =>

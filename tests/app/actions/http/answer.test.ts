@@ -32,7 +32,14 @@ describe('an answer', () => {
     ['application/atom+xml', '<a/>', '<a/>', '<a/>'],
     ['text/plain; charset="no-such"', 'é', 'é', 'é'],
   ])('of %s is read: %s', (mime, text, body, words) => {
-    expect(read(text, type(mime))).toEqual({ status: 200, headers: type(mime), body, text: words, file: null });
+    expect(read(text, type(mime))).toEqual({
+      status: 200,
+      headers: type(mime),
+      body,
+      text: words,
+      file: null,
+      summary: null,
+    });
   });
 
   it('in another charset, with invalid UTF-8 or with NUL is read as far as it can be', () => {
@@ -64,6 +71,40 @@ describe('an answer', () => {
   });
 
   it.each([
+    [
+      'text/csv',
+      `day,cents\n${'2026-11-19,400\n'.repeat(20_000)}`,
+      /^day,cents\n2026[\s\S]*…\n\nAll of it is in the file \(293 kB\)\.$/,
+    ],
+    ['application/json', JSON.stringify({ items: 'x'.repeat(300_000), at: 1 }), /^JSON, 293 kB: items, at\./],
+    ['application/json', `[${'1,'.repeat(1_000_000)}1]`, /^\[1,1,[\s\S]*…\n\nAll of it is in the file \(1\.9 MB\)\.$/],
+    [
+      'text/html',
+      `<style>${'a'.repeat(20_000)}</style><p>Hello</p>${'<p>there</p>'.repeat(30_000)}`,
+      /^Hello\nthere\n/,
+    ],
+    ['text/html', `<style>${'a'.repeat(2_000_000)}</style><p>Hello</p>`, /^…/],
+  ])('of %s that is too long for a chat has a summary above its file', (mime, text, told) => {
+    const { summary, file } = read(text, type(mime));
+    expect(summary).toMatch(told);
+    expect(summary?.length).toBeLessThan(1000);
+    expect(file?.bytes).toEqual(bytesOf(text));
+  });
+
+  it('that the other side sends as a file is one, and can be read all the same', () => {
+    const sent = { ...type('text/csv'), 'content-disposition': 'attachment; filename="week.csv"' };
+    expect(read('a,b\n1,2\n', sent)).toMatchObject({
+      body: 'a,b\n1,2\n',
+      text: 'a,b\n1,2\n',
+      file: { name: 'week.csv', mime: 'text/csv' },
+      summary: null,
+    });
+    expect(read('a,b\n'.repeat(2000), sent).summary).toMatch(/^a,b\n[\s\S]*All of it is in the file/);
+    const json = { ...type('application/json'), 'content-disposition': 'attachment; filename="f.txt"' };
+    expect(read('{"a":1}', json)).toMatchObject({ body: { a: 1 }, file: null });
+  });
+
+  it.each([
     ['attachment; filename="Week 7.pdf"', 'Week 7.pdf'],
     ['attachment; filename=a.pdf', 'a.pdf'],
     [`attachment; filename="x.pdf"; filename*=UTF-8''%C3%BCber.pdf`, 'über.pdf'],
@@ -84,6 +125,10 @@ describe('an answer', () => {
 });
 
 describe('a page', () => {
+  it('has no title in its words, where it has no head around it either', () => {
+    expect(wordsOfPage('<!doctype html><title>News</title><h1>News</h1><p>Rain.')).toBe('News\nRain.');
+  });
+
   it.each([
     ['<h1>News</h1><p>Rain <b>until</b> <i>Thursday</i>.</p><ul><li>a<li>b</ul>', 'News\nRain until Thursday.\na\nb'],
     ['<!doctype html><head><title>x</title></head><body>Hello<br>there', 'Hello\nthere'],

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { actor, day, hour, hourly, minute, texts } from '../../../support/pipeline.ts';
+import { actor, day, group, hour, hourly, minute, texts } from '../../../support/pipeline.ts';
 import { type Answer, caller, failing, json } from './caller.ts';
 
 describe('a task that calls an address', () => {
@@ -38,6 +38,40 @@ describe('a task that calls an address', () => {
     await p.store.changeChat(task.chatId, { settings: { hosts: 'api.example.com' } }, p.time.now());
     await pass(hour);
     expect(seen).toHaveLength(1);
+  });
+
+  it('is refused at once where its chat does not let it go, when it is made, changed or tried out', async () => {
+    const { p, base, fetching } = await caller(json({ price: 7 }));
+    const task = await fetching({});
+    await p.store.changeChat(task.chatId, { settings: { hosts: ['*.example.org'] } }, p.time.now());
+    const refusal = {
+      code: 'invalid_action',
+      message: expect.stringContaining('to which this chat keeps its tasks') as string,
+      details: expect.objectContaining({ field: 'action.url' }) as object,
+    };
+    await expect(fetching({})).rejects.toMatchObject(refusal);
+    const action = { kind: 'http', url: `${base}/other` };
+    const target = { taskId: task.id, actor } as const;
+    await expect(p.rooms.tasks.edit(target, { action })).rejects.toMatchObject(refusal);
+    const wish = { threadKey: group, title: 'x', instructions: '', action, actor } as const;
+    await expect(p.rooms.testRuns.check(wish)).rejects.toMatchObject(refusal);
+    await p.store.changeChat(task.chatId, { settings: { hosts: ['api.example.com'] } }, p.time.now());
+    await p.rooms.tasks.edit(target, { action });
+  });
+
+  it('is told when its own timeout is cut short by that of the attempt', async () => {
+    const { p, base, fetching } = await caller(json({}));
+    const task = await fetching({ timeout: 'PT20S' });
+    const target = { taskId: task.id, actor } as const;
+    const warned = async (patch: Parameters<typeof p.rooms.tasks.edit>[1]) =>
+      (await p.rooms.tasks.edit(target, patch)).warnings.map(({ code, message }) => [code, message]);
+    const words =
+      'One request may take 2 minutes, but an attempt ends after 30 seconds, so that is all the time it gets. Raise the policy timeout, or lower action.timeout.';
+    const action = { kind: 'http', url: base, timeout: 'PT2M' };
+    expect(await warned({ action })).toEqual([['timeout_cut', words]]);
+    expect(await warned({ title: 'Another' })).toEqual([]);
+    expect(await warned({ policies: { timeout: 'PT2M' } })).toEqual([]);
+    expect(await warned({ policies: { timeout: 'PT10S' } })).toMatchObject([['timeout_cut', expect.anything()]]);
   });
 
   it('carries the same key each time a slot is tried, another for each slot, and the envelope', async () => {
@@ -206,6 +240,16 @@ describe('a call that fails', () => {
 });
 
 describe('settings that cannot be carried out', () => {
+  it.each([[[1]], [{ a: { b: 1 } }], [7]])('are refused at once where they are no form: %j', async (body) => {
+    const { fetching } = await caller(json({}));
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await expect(fetching({ method: 'POST', headers, body })).rejects.toMatchObject({
+      code: 'invalid_action',
+      message: expect.stringMatching(/^action\.body.* Example: \{"name": "Ada"/) as string,
+    });
+    await fetching({ method: 'POST', headers, body: { a: [1, '{{ run.number }}'], b: true } });
+  });
+
   it.each([
     [
       'a template',

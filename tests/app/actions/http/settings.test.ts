@@ -12,6 +12,7 @@ describe('the settings of an http action', () => {
       url,
       query: [],
       headers: {},
+      auth: null,
       timeoutMs: null,
       expects: null,
       select: null,
@@ -45,6 +46,7 @@ describe('the settings of an http action', () => {
       ],
       headers: { 'x-api-key': 'secret', accept: 'text/plain' },
       body,
+      auth: null,
       timeoutMs: 2500,
       expects: [200, 404],
       select: 'items[0]',
@@ -100,7 +102,7 @@ describe('the settings of an http action', () => {
     ['watch', { watch: { on: 'value' } }, 'beside a select'],
     ['watch', { watch: { on: 'body', first: 'loud' } }, 'action.watch.first is "silent" or "send"'],
     ['watch', { watch: { on: 'body', every: 1 } }, 'action.watch.every is not a part of watch'],
-    ['auth', { auth: { kind: 'bearer', secret: 'X' } }, 'not known to this version'],
+    ['auth', { auth: { kind: 'token', secret: 'X' } }, 'is one of bearer, basic'],
     ['retries', { retries: 3 }, 'is not a setting of "http"; known are kind, method, url'],
   ])('refuse what cannot work, by field, reason and example: %s %j', (field, spec, reason) => {
     const refusal = () => read(spec);
@@ -143,12 +145,16 @@ describe('the settings of an http action', () => {
   it('are refused where no call may go, as far as that is known', () => {
     const judged: string[] = [];
     const judge = (spec: object, reason: string | null) => {
-      judgeTarget(read(spec), {
-        judge: (target) => {
-          judged.push(target);
-          return reason === null ? { is: 'open', host: 'x' } : { is: 'refused', reason };
+      judgeTarget(
+        read(spec),
+        {
+          judge: (target) => {
+            judged.push(target);
+            return reason === null ? { is: 'open', host: 'x' } : { is: 'refused', reason };
+          },
         },
-      });
+        null,
+      );
     };
     expect(() => judge({ url: 'http://127.0.0.1/x' }, 'is an address of this computer')).toThrow(
       'action.url is an address of this computer. Example:',

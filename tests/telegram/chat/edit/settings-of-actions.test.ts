@@ -26,6 +26,10 @@ describe('/edit of a task that calls an address', () => {
     ['body {"text":"hi"}', { body: { text: 'hi' } }, 'body: as usual → text: hi'],
     ['header accept: text/plain', { headers: { accept: 'text/plain' } }, 'headers: as usual → accept: text/plain'],
     ['timeout 10 s', { timeout: 'PT10S' }, 'timeout: as usual → PT10S'],
+    ['query currency=EUR', { query: { currency: 'EUR' } }, 'query: as usual → currency: EUR'],
+    ['query mode: off', { query: { mode: 'off' } }, 'query: as usual → mode: off'],
+    ['expect status 200, 404', { expect_status: [200, 404] }, 'expect_status: as usual → [200,404]'],
+    ['expect_status 404', { expect_status: 404 }, 'expect_status: as usual → 404'],
     ['watch body', { watch: { on: 'body' } }, 'watch: as usual → on: body'],
     ['select rates.EUR', { select: 'rates.EUR' }, 'select: as usual → rates.EUR'],
   ])('%s shows what is different, and Undo takes it back', async (words, settings, diff) => {
@@ -46,10 +50,31 @@ describe('/edit of a task that calls an address', () => {
     expect((await taskOf(talk))?.title).toBe('example.com/other');
   });
 
-  it('names what slots that are made up can bring at once', async () => {
+  it.each(['all', 'ask'] as const)(
+    'asks once before slots are made up (%s), and names what that can bring',
+    async (missed) => {
+      const talk = await aFetch();
+      const question = await talk.ask(`/edit #1 missed ${missed}`);
+      expect(question.text).toContain('After a long outage up to 10 runs come at once: 10 requests\nDo you want that?');
+      expect((await taskOf(talk))?.policies).toEqual({});
+      await talk.press(question, 'Make them up');
+      expect((await taskOf(talk))?.policies).toMatchObject({ missed });
+      const other = missed === 'all' ? 'ask' : 'all';
+      expect(await talk.tells(`/edit #1 missed ${other}`)).toContain('Changed');
+      expect((await taskOf(talk))?.policies).toMatchObject({ missed: other });
+    },
+  );
+
+  it('asks the same behind a button, and leaves the task as it is where nobody wants that', async () => {
     const talk = await aFetch();
-    const answer = await talk.tells('/edit #1 missed all');
-    expect(answer).toContain('Note: After a long outage up to 10 runs come at once: 10 requests');
+    const menu = await talk.ask('/edit #1');
+    await talk.press(menu, 'More');
+    await talk.press(menu, 'Missed');
+    await talk.press(menu, 'Run all');
+    expect(menu.text).toContain('10 requests');
+    await talk.press(menu, 'Keep as it is');
+    expect((await taskOf(talk))?.policies).toEqual({});
+    expect(await talk.tells('/edit #1 missed once')).toContain('Changed');
   });
 
   it('keeps the other headers', async () => {
@@ -62,6 +87,7 @@ describe('/edit of a task that calls an address', () => {
     const talk = await aFetch();
     expect(await talk.tells('/edit #1 watch')).toContain('watch value');
     expect(await talk.tells('/edit #1 method DANCE')).toContain('method GET');
+    expect(await talk.tells('/edit #1 expect status all')).toContain('200, 404');
     expect(await talk.tells('/edit #1 url nonsense')).toContain('action.url');
     expect((await taskOf(talk))?.action).toEqual({ kind: 'http', url: price, template: '{{ body.price }}' });
   });

@@ -98,6 +98,82 @@ describe('/fetch', () => {
     expect(await tasksOf(talk)).toEqual([]);
   });
 
+  it.each([
+    ['watch body', { watch: { on: 'body' } }, 'watch: on: body'],
+    ['watch', { watch: { on: 'body' } }, 'watch'],
+    ['and watch the page first send', { watch: { on: 'body', first: 'send' } }, 'first: send'],
+    [
+      '{{ difference }} watch body',
+      { watch: { on: 'body' }, template: '{{ difference }}' },
+      'template: {{ difference }}',
+    ],
+    ['Europe/Madrid', {}, 'Zone: Europe/Madrid'],
+    ['in Madrid', {}, 'Zone: Europe/Madrid'],
+    ['in Madrid watch body', { watch: { on: 'body' } }, 'Zone: Europe/Madrid'],
+    ['until friday', {}, 'until'],
+    ['in Madrid Tea: {{ body.price }}', { template: 'Tea: {{ body.price }}' }, 'Zone: Europe/Madrid'],
+    ['{{ body.price }} Europe/Madrid', { template: '{{ body.price }}' }, 'Zone: Europe/Madrid'],
+    ['{{ body.price }} in Madrid', { template: '{{ body.price }} in Madrid' }, 'Zone: UTC'],
+    ['Watch out: {{ body }}', { template: 'Watch out: {{ body }}' }, 'Zone: UTC'],
+    ['Tea costs {{ body.price }}', { template: 'Tea costs {{ body.price }}' }, 'Zone: UTC'],
+    ['{{ body }} by https://example.com', { template: '{{ body }} by https://example.com' }, 'Zone: UTC'],
+    ['Rain at 9', { template: 'Rain at 9' }, 'Every day at 09:00'],
+    ['\nEurope/Madrid', { template: 'Europe/Madrid' }, 'Zone: UTC'],
+  ])('reads %j behind the address as what it is', async (behind, action, told) => {
+    const talk = await talkWith();
+    const preview = await talk.ask(`/fetch every day at 9 ${price} ${behind}`);
+    expect(preview.text).toContain(told);
+    expect((await created(talk, preview))?.action).toEqual({ kind: 'http', url: price, ...action });
+  });
+
+  it('takes an hour behind the address into the time', async () => {
+    const talk = await talkWith();
+    const preview = await talk.ask(`/fetch every monday ${price} at 18:00`);
+    expect(preview.text).toContain('Every Monday at 18:00');
+  });
+
+  it.each([
+    [`/fetch every day at 9 ${price} https://example.com/other`, 'https://example.com/other is a second address'],
+    [`/fetch every day at 9 ${price} example.com/other`, 'example.com/other is a second address'],
+    [`/fetch every day at 9 PURGE ${price}`, 'PURGE is not one of GET, HEAD'],
+    [`/fetch every day at 9 PSOT ${price}`, 'A name goes before the time'],
+    [`/fetch PSOT ${price}`, 'PSOT is not one of GET'],
+    [`/fetch every hour ${price} Europe/Madrid`, 'Europe/Madrid'],
+    [`/fetch every hour ${price} every day`, 'do not fit together'],
+  ])('asks about %s', async (words, told) => {
+    const talk = await talkWith();
+    const answer = await talk.ask(words);
+    expect(answer.text).toContain(told);
+    expect(labels(answer).flat()).not.toContain('Create');
+  });
+
+  it('takes a name in capitals before the time, and an hour in capitals before the address', async () => {
+    const talk = await talkWith();
+    const preview = await talk.ask(`/fetch NASA every day at 9 AM ${price}`);
+    expect(preview.text).toContain('New task: NASA');
+    expect(preview.text).toContain('Every day at 09:00');
+  });
+
+  it('forgets what was assumed of a call that was changed', async () => {
+    const talk = await talkWith({ kind: 'private' });
+    const preview = await talk.ask('/fetch every day at 9 example.com/price');
+    expect(preview.text).toContain('Assumed: https');
+    await talk.press(preview, 'Change call');
+    const other = await talk.ask('http://example.com/other');
+    expect(other.text).toContain('GET http://example.com/other');
+    expect(other.text).not.toContain('Assumed');
+  });
+
+  it('drops nothing that stands before the address of a changed call', async () => {
+    const talk = await talkWith({ kind: 'private' });
+    const preview = await talk.ask(`/fetch every day at 9 ${price}`);
+    await talk.press(preview, 'Change call');
+    expect((await talk.ask(`PSOT ${price}`)).text).toContain('PSOT is not one of GET');
+    const later = await talk.ask(`every day at 18:00 ${price}s`);
+    expect(later.text).toContain('Every day at 18:00');
+    expect(later.text).toContain(`GET ${price}s`);
+  });
+
   it('asks for the time alone where only the address was said', async () => {
     const talk = await talkWith();
     const question = await talk.ask(`/fetch ${price}`);
@@ -279,7 +355,7 @@ describe('a kind of action that is added to the registry', () => {
       kind: 'lamp',
       check: () => [],
       repeatable: () => true,
-      preview: () => ({ reaches: ['the fuse box'], costs: [{ kind: 'clicks', quantity: 1 }] }),
+      preview: () => ({ reaches: ['the fuse box'], costs: [{ kind: 'requests', quantity: 1 }] }),
       run: () => ({ is: 'done', text: 'on' }),
     }),
   };
@@ -288,7 +364,7 @@ describe('a kind of action that is added to the registry', () => {
     const talk = await aTalk({ actions: [...registry, toy], kind: 'private' });
     const preview = await talk.ask('/lamp every day at 20 kitchen');
     expect(preview.text).toContain('New task: Lamp kitchen\nSwitch kitchen\nEvery day at 20:00');
-    expect(preview.text).toContain('Reaches the fuse box\nAbout 1 click a day');
+    expect(preview.text).toContain('Reaches the fuse box\nAbout 1 request a day');
     const task = await created(talk, preview);
     await talk.pipeline.pass(day);
     expect(await talk.pipeline.history(task?.id ?? '')).toMatchObject([{ status: 'succeeded' }]);

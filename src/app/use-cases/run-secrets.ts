@@ -1,0 +1,103 @@
+import { allows } from '../../domain/grant.ts';
+import { type OperatorSecret, isAmong, isGranted, mayUse, secretValue } from '../../domain/secrets/secret.ts';
+import type { World } from '../ports/outside.ts';
+import type {
+  KeyRing,
+  RevealAsked,
+  Revealed,
+  RunSecrets,
+  SealedSecret,
+  SecretScene,
+  SecretStore,
+} from '../ports/secrets.ts';
+
+interface RunSecretsDeps extends Pick<World, 'clock'> {
+  readonly store: Pick<SecretStore, 'secretScene' | 'replaceSecret' | 'useSecrets'>;
+  readonly vault: KeyRing;
+  /** Of the environment. */
+  readonly operator: readonly OperatorSecret[];
+}
+
+type Refused = Extract<Revealed, { is: 'refused' }>;
+
+/** A secret that a run may use and send there, whose value is still closed. */
+interface Found {
+  readonly name: string;
+  readonly stored: SealedSecret | null;
+  readonly given: OperatorSecret | null;
+}
+
+/** So seldom is it noted that a secret is in use. */
+const notedEveryMs = 60_000;
+
+export function createRunSecrets({ store, vault, operator, clock }: RunSecretsDeps): RunSecrets {
+  const open = ({ stored, given }: Found) =>
+    stored === null
+      ? { value: given?.value ?? '', version: 0 }
+      : { value: vault.open(stored.id, stored.sealed), version: stored.version };
+  const noteUse = async (found: readonly Found[]) => {
+    const now = clock.now();
+    const used = found.flatMap(({ stored }) =>
+      stored === null || now - (stored.lastUsedAt ?? 0) < notedEveryMs ? [] : [stored.id],
+    );
+    if (used.length > 0) await store.useSecrets(used, now);
+  };
+  return {
+    reveal: async (asked) => {
+      const scene = await store.secretScene(asked);
+      const found: Found[] = [];
+      for (const name of new Set(asked.names)) {
+        const one = foundIn(name, asked, scene, operator);
+        if ('is' in one) return one;
+        found.push(one);
+      }
+      const values = new Map(found.map((one) => [one.name, open(one)]));
+      await noteUse(found);
+      return { is: 'revealed', values };
+    },
+    replace: async ({ name, chatId, version, value }) => {
+      const { secrets } = await store.secretScene({ names: [name], chatId, ownerId: 'system' });
+      const row = secrets.find((one) => one.version === version);
+      if (row === undefined) return false;
+      const sealed = vault.seal(row.id, secretValue(value));
+      return store.replaceSecret({ id: row.id, version, sealed, at: clock.now() });
+    },
+  };
+}
+
+function foundIn(
+  name: string,
+  asked: RevealAsked,
+  scene: SecretScene,
+  operator: readonly OperatorSecret[],
+): Found | Refused {
+  const { scopes, chatId, host } = asked;
+  if (!allows(scopes, `secret:${name}`)) {
+    const words = `The grant of this task does not name the secret ${name}. Save the task again, or renew its grant.`;
+    return refused('grant_scope', name, words);
+  }
+  const own = chatId === null ? undefined : scene.secrets.find((one) => one.name === name && one.chatId === chatId);
+  if (own !== undefined) {
+    if (own.hosts.length === 0 || isAmong(own.hosts, host)) return { name, stored: own, given: null };
+    return refused('secret_host', name, `${hostWords(name, host)} It is for ${own.hosts.join(', ')}.`);
+  }
+  const given = operator.find((one) => one.name === name) ?? null;
+  const stored =
+    given === null ? (scene.secrets.find((one) => one.name === name && one.chatId === null) ?? null) : null;
+  const rules = given ?? stored;
+  if (rules === null || !mayUse(rules, { ...asked, ...scene })) {
+    const words = `There is no secret ${name} for this task. Set it with /secrets set ${name}, or have the operator allow this chat in SECRET_${name}_CHATS.`;
+    return refused('secret_missing', name, words);
+  }
+  const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
+  if (mayGo) return { name, stored, given };
+  return refused('secret_host', name, `${hostWords(name, host)} The operator names its hosts in SECRET_${name}_HOSTS.`);
+}
+
+function hostWords(name: string, host: string): string {
+  return `The secret ${name} must not be sent to ${host.slice(0, 100)}.`;
+}
+
+function refused(reason: Refused['reason'], name: string, error: string): Refused {
+  return { is: 'refused', reason, name, error };
+}

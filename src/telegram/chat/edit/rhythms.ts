@@ -1,7 +1,13 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { combined, leavingOutAs } from '../../../domain/schedule/combine.ts';
-import { piecesOf, withoutDaysAs, withoutException, withoutMoment, withoutRhythm } from '../../../domain/schedule/pieces.ts';
+import {
+  piecesOf,
+  withoutDaysAs,
+  withoutException,
+  withoutMoment,
+  withoutRhythm,
+} from '../../../domain/schedule/pieces.ts';
 import { exceptionWords, inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Exception } from '../../../domain/schedule/words/facts.ts';
 import type { Drawn } from '../../../domain/shown.ts';

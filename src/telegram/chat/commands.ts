@@ -14,7 +14,7 @@ import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { actionCommand } from './new-task/acting.ts';
 import { goOn, isAnotherTask } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
-import { pressedInWords, timeMended } from './new-task/words.ts';
+import { madeMoved, pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -257,6 +257,7 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
     digestOrder(ctx, words) ??
     (await renaming(ctx, words)) ??
     (await taskOrder(ctx, words)) ??
+    (await movingMade(ctx, words)) ??
     snoozing(ctx, words)
   );
 }
@@ -285,6 +286,11 @@ function snoozing(ctx: ChatContext, words: string): Order | null {
 
 function isTimeAlone(words: string, ctx: ChatContext): boolean {
   return timeOr(() => readTime(words, readingOf(ctx)))?.text === '';
+}
+
+async function movingMade(ctx: ChatContext, words: string): Promise<Order | null> {
+  const moved = await madeMoved(ctx, words);
+  return moved === null ? null : { command: 'edit', args: `#${moved.task.number} ${moved.time}` };
 }
 
 async function renaming(ctx: ChatContext, words: string): Promise<Order | null> {

@@ -106,6 +106,8 @@ export interface Action {
   readonly isCut?: true;
   /** For people, before the task is made: which hosts it reaches, and what a run costs. Absent for what reaches nothing. */
   preview?(spec: ActionSpec): ActionPreview;
+  /** For programs, in the place of an answer: an attempt that the timeout of its policy cut off. Absent where they read nothing of a failure. */
+  cutOff?(error: string): unknown;
   /** Its run time is counted, in seconds begun. */
   readonly isTimed?: true;
   /** Null when a run may start now; else when to look again, and why. It begins no attempt and holds no place of the runner. */

@@ -33,7 +33,7 @@ interface Ended {
 export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun, ended: Ended): RunEnd {
   const { input } = run;
   const { result, startedAt, finishedAt, durationMs } = ended;
-  const outcome: AttemptOutcome = typeof result === 'string' ? { is: result } : result;
+  const outcome = outcomeOf(run, result);
   const { retry, timeoutMs } = run.policy;
   const conclusion = conclude(outcome, {
     used: number - run.interruptions - run.freeAttempts,
@@ -69,6 +69,13 @@ export function endOf(deps: EndDeps, { run, attempt: number, fence }: StartedRun
   };
 }
 
+/** Somebody looks at the screen for a test, so what stands in its way is told and not waited for. */
+function outcomeOf({ input }: StartableRun, result: Ended['result']): AttemptOutcome {
+  if (typeof result === 'string') return { is: result };
+  const isHeld = result.is === 'retry' && result.isFree === true && input.message?.isTest === true;
+  return isHeld ? { is: 'giveUp', error: result.error } : result;
+}
+
 /** An attempt that was cut off has spent something, and nobody heard what. */
 function spentIn({ reckoning }: EndDeps, { input }: StartableRun, { result, durationMs }: Ended): RunEnd['usage'] {
   const spent = typeof result === 'string' ? 'unknown' : (result.usage ?? []);
@@ -90,16 +97,17 @@ function marksOf(
   return { ...(result.isHarmful ? { isHarmful: true } : {}), ...(result.isInvalid ? { isInvalid: true } : {}) };
 }
 
-type Concluded = Ended & Pick<RunEnd, 'status' | 'error'>;
+type Concluded = Concluding & Pick<RunEnd, 'status'>;
+type Concluding = Ended & Pick<RunEnd, 'error'>;
 type Confirmed = Brought & Pick<RunEnd, 'ack' | 'approval' | 'ifUnchanged'>;
 
 /** Of an action that is only tried out it is told how it ended, whatever that was, above what it brought. */
-function tested(deps: EndDeps, run: StartableRun, { status, error, ...ended }: Concluded): Confirmed {
+function tested(deps: EndDeps, run: StartableRun, { status, ...ended }: Concluded): Confirmed {
   const { title, message, delivers } = run.input;
   if (message?.isTest !== true || status === 'backoff' || !delivers) return confirmed(deps, run, ended);
   const id = deps.ids.next();
   const brought = confirmed(deps, run, ended);
-  const { result, durationMs } = ended;
+  const { result, durationMs, error } = ended;
   const answered = statusIn(result);
   const isEmpty = brought.deliveries.length === 0;
   const content = { view: 'tested', title, status: answered, durationMs, error, isEmpty } as const;
@@ -110,7 +118,7 @@ function tested(deps: EndDeps, run: StartableRun, { status, error, ...ended }: C
 }
 
 /** The result, and what people are asked about it: whether it is shown, and whether it is done. */
-function confirmed(deps: EndDeps, run: StartableRun, ended: Ended): Confirmed {
+function confirmed(deps: EndDeps, run: StartableRun, ended: Concluding): Confirmed {
   const { ack, approval, skipIfUnchanged: wanted } = run.policy;
   const brought = { ...broughtBack(deps, run, ended), ...(wanted === 'none' ? {} : { ifUnchanged: wanted }) };
   if (brought.deliveries.length === 0 || run.taskId === null) return brought;
@@ -142,9 +150,10 @@ type Done = Extract<Outcome, { is: 'done' }>;
 type Brought = Pick<RunEnd, 'output' | 'deliveries' | 'context' | 'files' | 'watched'>;
 
 /** Only work that was done brings something back, but for what a program reads of a failure. */
-function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], startedAt, finishedAt }: Ended): Brought {
+function broughtBack(deps: EndDeps, run: StartableRun, ended: Concluding): Brought {
+  const { result, files = [], startedAt, finishedAt } = ended;
   if (typeof result === 'string' || result.is !== 'done') {
-    const data = typeof result === 'string' || result.is === 'skip' ? undefined : result.data;
+    const data = dataOfFailure(deps, run, ended);
     const output = data === undefined ? null : { type: run.input.action.kind, text: '', data };
     return { output, deliveries: [], context: null };
   }
@@ -159,6 +168,11 @@ function broughtBack(deps: EndDeps, run: StartableRun, { result, files = [], sta
     ...watchedBy(run, result),
     context: smallEnough(log, run, contextLeft(run, result)),
   };
+}
+
+function dataOfFailure({ actions }: EndDeps, { input }: StartableRun, { result, error }: Concluding): unknown {
+  if (result === 'timedOut') return actions.get(input.action.kind)?.cutOff?.(error ?? '');
+  return result === 'cancelled' || result.is === 'done' || result.is === 'skip' ? undefined : result.data;
 }
 
 /** A person who asked for it by hand is shown it, though it tells nothing new. */

@@ -16,7 +16,7 @@ import { resultOf, type ResultDeps } from './result.ts';
 import { isContextName, marksFor, namesOf } from './secret-marks.ts';
 import { carriesBody, hostOf, judgeTarget, readSettings, tokenHostOf, type HttpSettings } from './settings.ts';
 import type { Spent } from './tokens.ts';
-import { hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
+import { dataWithout, hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
 import { filled, requestTexts, secretsIn, writtenIn } from './written.ts';
 
 export interface HttpDeps extends ResultDeps, ProofDeps {
@@ -72,6 +72,7 @@ export function httpAction(deps: HttpDeps): Action {
       const hold = host === null ? null : hosts.hold(host, who);
       return hold === null ? null : { until: now + hold.afterMs, reason: hold.reason };
     },
+    cutOff: (error) => dataWithout('TIMEOUT', error),
     run: async (job) => invalidAsOutcome(() => carriedOut(deps, job)),
   };
 }

@@ -19,6 +19,11 @@ export function dataOf({ status, headers, body }: Answer, ok: boolean): HttpData
   return { status, ok, headers, body };
 }
 
+/** Of a call that brought no answer. */
+export function dataWithout(type: 'TIMEOUT' | 'NETWORK', message: string): HttpData {
+  return { status: null, ok: false, headers: {}, body: null, error: { type, message } };
+}
+
 export function isExpected({ expects }: Pick<HttpSettings, 'expects'>, status: number): boolean {
   return expects === null ? status >= 200 && status <= 299 : expects.includes(status);
 }
@@ -47,13 +52,7 @@ export function unwanted(host: string, answer: Answer, holdMs: number | null): F
 export function unanswered(end: Exclude<OutboundEnd, { is: 'answered' }>): Failed {
   if (end.is === 'refused') return { is: 'giveUp', isInvalid: true, error: `action.url: ${end.error}` };
   const { error } = end;
-  const data: HttpData = {
-    status: null,
-    ok: false,
-    headers: {},
-    body: null,
-    error: { type: end.type, message: error },
-  };
+  const data = dataWithout(end.type, error);
   return end.isFinal ? { is: 'giveUp', error, data } : { is: 'retry', error, data };
 }
 

@@ -137,16 +137,26 @@ describe('a page', () => {
     ['&lt;b&gt; &amp;amp; &#233;&#xE9; &nbsp;x &unknown; &#0; &#xD800;', '<b> &amp; éé x &unknown; &#0; &#xD800;'],
     ['a < b and <', 'a < b and <'],
     ['<p title="x">one</p\n><P>two', 'one\ntwo'],
+    ['<a href="/" title="<script>">one</a> two', '">one two'],
+    ['<p>a\t b\r\n  c &#10; d', 'a b\nc\nd'],
     ['', ''],
   ])('%j is read without its tags', (html, words) => {
     expect(wordsOfPage(html)).toBe(words);
   });
 
-  it.each(['<script>', '<!--', '<', '</', '<p', '&#1', '<a<b'])('costs little, whatever is in it: %s', (piece) => {
-    const began = process.cpuUsage().user;
-    wordsOfPage(piece.repeat(262_144 / piece.length));
-    expect(process.cpuUsage().user - began).toBeLessThan(1_000_000);
-  });
+  it.each(['<script>', '<!--', '<', '</', '<p', '<p>', '<b>x</b>', '&#1', '&amp;', '<a<b', ' \t', '\n'])(
+    'costs little, whatever is in it: %j',
+    (piece) => {
+      const html = piece.repeat(262_144 / piece.length);
+      const cost = () => {
+        const began = process.cpuUsage().user;
+        wordsOfPage(html);
+        return process.cpuUsage().user - began;
+      };
+      // The best of some: others use this computer as well.
+      expect(Math.min(...Array.from({ length: 5 }, cost))).toBeLessThan(15_000);
+    },
+  );
 });
 
 describe('what an answer means', () => {

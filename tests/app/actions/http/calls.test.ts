@@ -202,6 +202,35 @@ describe('a call that fails', () => {
     expect(await lastOutput(task.id)).toMatchObject({ data: { status: null, ok: false, error: { type: 'TIMEOUT' } } });
   });
 
+  it('by the timeout of its policy reads the same', async () => {
+    const { p, seen, settle, fetching, lastOutput } = await caller(() => undefined);
+    const task = await fetching({}, { policies: { timeout: 'PT10S', retry: { attempts: 1 } } });
+    await p.time.advance(hour);
+    await p.settle();
+    await expect.poll(() => seen.length).toBe(1);
+    await p.time.advance(10_000);
+    await settle();
+    const error = { type: 'TIMEOUT', message: 'no answer within 10 s' };
+    expect(await lastOutput(task.id)).toMatchObject({ data: { status: null, ok: false, body: null, error } });
+  });
+
+  it('is told at once to whoever tests a call of a host that is left alone', async () => {
+    const { p, seen, base, settle } = await caller(failing(500));
+    const action = { kind: 'http', url: `${base}/price` };
+    const wish = { threadKey: group, title: 'Price', instructions: '', action, timezone: 'UTC', actor } as const;
+    const tested = async (idempotencyKey: string) => {
+      const { id } = await p.rooms.testRuns.run({ ...wish, isAgreed: true, idempotencyKey });
+      await settle();
+      await p.time.advance(1000);
+      return p.store.readRun(id);
+    };
+    for (let calls = 0; calls < 10; calls += 1) await tested(`${calls}`);
+    const error = expect.stringContaining('fails again and again') as string;
+    expect(await tested('last')).toMatchObject({ status: 'failed', error });
+    expect(seen).toHaveLength(10);
+    expect(texts(p)).toHaveLength(11);
+  });
+
   it('is a success where its status is expected, and no success where it is not', async () => {
     const missing = await caller(failing(404));
     const task = await missing.fetching({ expect_status: [200, 404] });

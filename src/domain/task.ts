@@ -195,9 +195,16 @@ export function jsonBytes(value: unknown): number {
   return encoder.encode(JSON.stringify(value)).length;
 }
 
+const smaller = {
+  action:
+    'Put what is long where the target can fetch it, and send its address, such as {"file": "https://example.com/report.json"}.',
+  context: 'Take away what is needed no more, such as {"key": null}.',
+} as const;
+
 export function checkSize(field: 'context' | 'action', value: unknown, max: number): void {
   const bytes = jsonBytes(value);
-  if (bytes > max) throw bad(field, `The ${field} has ${bytes} bytes of JSON; ${max} are the most.`);
+  if (bytes <= max) return;
+  throw bad(field, `The ${field} has ${bytes} bytes of JSON; ${max} are the most. ${smaller[field]}`);
 }
 
 function bad(field: string, message: string): AppError {

@@ -115,6 +115,20 @@ export async function settingsAt(
   return settingsOf(chat?.settings ?? {});
 }
 
+/** Refuses what a task calls where the chat to which it is to go does not let its tasks call that. */
+export async function refuseHostsAt(
+  {
+    store,
+    rules,
+  }: Pick<CreateDeps, 'rules'> & { readonly store: Pick<TaskStore, 'readTask'> & Pick<ChatStore, 'findChat'> },
+  taskId: string,
+  home: Thread,
+): Promise<void> {
+  const { hosts } = await settingsAt(store, home);
+  const task = hosts === null ? null : await store.readTask(taskId);
+  if (task !== null) rules.actions.require(task.action.kind).check(task.action, task.instructions, hosts);
+}
+
 /** How long grants hold that name no end, by the choice of the task's chat. */
 export async function grantLastsMs(
   store: Pick<TaskStore, 'readTask'> & Pick<ChatStore, 'findChat'>,

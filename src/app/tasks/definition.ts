@@ -24,6 +24,7 @@ import {
   type Warning,
 } from '../../domain/schedule/schedule.ts';
 import { refuseSecrets } from '../../domain/secrets/mentions.ts';
+import type { Amount } from '../../domain/spending/usage.ts';
 import {
   addressed,
   checkLabels,
@@ -101,6 +102,7 @@ export interface ActionRules {
   require(kind: string): {
     check(spec: ActionSpec, instructions: string, hosts?: readonly string[] | null): readonly WrittenText[];
     timeoutMs?(spec: ActionSpec): number | null;
+    preview?(spec: ActionSpec): { readonly costs: readonly Amount[] };
     readonly form?: Pick<ActionForm, 'text' | 'title'>;
   };
 }
@@ -175,7 +177,7 @@ export function defineTask(rules: Rules, input: TaskInput, now: number): Checked
   const schedule = parseSchedule(input.schedule, now);
   const definition = { title, instructions: input.instructions, action, schedule, policies, subject, tags };
   const timing = checkTiming(rules, { schedule, policies, action }, now);
-  const others = [...keptShorter(rules, policies), ...cutShort(rules, action, timing.policy)];
+  const others = adviceOn(rules, { ...definition, policy: timing.policy }, () => true);
   return { definition, ...timing, warnings: [...timing.warnings, ...others] };
 }
 
@@ -184,14 +186,25 @@ function titleFor({ actions }: Rules, instructions: string, action: ActionSpec):
   return titleFrom(instructions) || (actions.require(action.kind).form?.title?.(action) ?? '');
 }
 
+type Advised = Pick<Definition, 'action' | 'schedule' | 'policies'> & { readonly policy: Policy };
+
+/** Of the policies that were given, those that do not work as they read, or bring more than one expects. */
+export function adviceOn(rules: Rules, task: Advised, isGiven: (name: keyof Policies) => boolean): readonly Warning[] {
+  return [
+    ...(isGiven('keep') ? keptShorter(rules, task.policies) : []),
+    ...(isGiven('timeout') ? cutShort(rules, task.action, task.policy) : []),
+    ...(isGiven('missed') || isGiven('missed_limit') ? catchUpCosts(rules, task) : []),
+  ];
+}
+
 /** The operator says how long anything is kept at most, and may say so later than the task was made: so it is told, not refused. */
-export function keptShorter({ retentionDays, words = englishAdvice }: Rules, { keep }: Policies): readonly Warning[] {
+function keptShorter({ retentionDays, words = englishAdvice }: Rules, { keep }: Policies): readonly Warning[] {
   if (keep?.days === undefined || keep.days <= retentionDays) return [];
   return [{ code: 'kept_shorter', message: words.keptShorter(keep.days, retentionDays) }];
 }
 
 /** The attempt ends before the action would. */
-export function cutShort(
+function cutShort(
   { actions, words = englishAdvice }: Rules,
   action: ActionSpec,
   { timeoutMs }: Policy,
@@ -199,6 +212,18 @@ export function cutShort(
   const own = actions.require(action.kind).timeoutMs?.(action) ?? null;
   if (own === null || own <= timeoutMs) return [];
   return [{ code: 'timeout_cut', message: words.timeoutCut(own, timeoutMs) }];
+}
+
+/** The most that slots which are made up after an outage bring at once. */
+function catchUpCosts(
+  { actions, words = englishAdvice }: Rules,
+  { action, schedule, policy }: Advised,
+): readonly Warning[] {
+  const isMadeUp = schedule.kind !== 'once' && (policy.missed === 'all' || policy.missed === 'ask');
+  const costs = isMadeUp ? (actions.require(action.kind).preview?.(action).costs ?? []) : [];
+  if (costs.length === 0) return [];
+  const told = costs.map(({ kind, quantity }) => `${policy.missedLimit * quantity} ${kind}`);
+  return [{ code: 'catch_up_costs', message: words.catchUpCosts(policy.missedLimit, told) }];
 }
 
 /** The operator may set an end to every task that repeats. It stands among the policies of the task, where people see it. */

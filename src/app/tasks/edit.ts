@@ -15,10 +15,9 @@ import { checkLabels, checkSize, ownerGonePause, type Definition, type Task } fr
 import { isSlotOf } from '../pipeline/slot-plans.ts';
 import { noChange, type TaskChange, type TaskFields, type TaskScene } from '../ports/tasks.ts';
 import {
+  adviceOn,
   checkContent,
   checkTiming,
-  cutShort,
-  keptShorter,
   limited,
   type Checked,
   type Rules,
@@ -98,17 +97,10 @@ export function editTask(rules: Rules, verbScene: VerbScene, asked: TaskPatch): 
     warnings: [
       ...(checked?.warnings ?? []),
       ...lostSkips(rules, lost.length),
-      ...adviceOn(rules, patch, { merged, policy }),
+      ...adviceOn(rules, { ...merged, policy }, (name) => isGiven(patch, name)),
     ],
     changes,
   };
-}
-
-/** Of what was changed, what will not be as it was asked for. */
-function adviceOn(rules: Rules, patch: TaskPatch, of: Pick<Turning, 'merged' | 'policy'>): readonly Warning[] {
-  const kept = patch.policies === undefined ? [] : keptShorter(rules, of.merged.policies);
-  const isTimed = patch.action !== undefined || patch.policies?.timeout !== undefined;
-  return isTimed ? [...kept, ...cutShort(rules, of.merged.action, of.policy)] : kept;
 }
 
 /**
@@ -140,6 +132,11 @@ function freedSlots(
   { schedule, nextAt = null }: { readonly schedule: Schedule; readonly nextAt?: number | null },
 ): readonly number[] {
   return unused.filter((slot) => !kept.has(slot) && isSlotOf({ schedule, nextAt }, slot));
+}
+
+/** Another action is looked at under all policies. */
+function isGiven({ action, policies }: TaskPatch, name: keyof Policies): boolean {
+  return (action !== undefined && name !== 'keep') || policies?.[name] !== undefined;
 }
 
 function lostSkips({ words = englishAdvice }: Rules, count: number): readonly Warning[] {

@@ -28,7 +28,7 @@ import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
 import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
 import { planContext, type ContextWish } from './context.ts';
-import { createTask, grantLastsMs, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
+import { createTask, grantLastsMs, onceOf, refuseHostsAt, ringAll, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import {
@@ -272,6 +272,7 @@ async function undo(deps: TasksDeps, target: Target, entryId: string | null): Pr
 async function attach(deps: TasksDeps, target: Target, threadKey: string): Promise<Changed> {
   const home = parseThreadKey(threadKey);
   refuseUndeliverable(home);
+  await refuseHostsAt(deps, target.taskId, home);
   return change(deps, { target, verb: ['attach', threadKey], look: { place: home } }, ({ scene }) =>
     planAttach(deps.ids, scene, home),
   );

@@ -37,6 +37,8 @@ export const englishAdvice = {
     `Nothing is kept for longer than ${kept} days here, so ${days} days of history count as ${kept}.`,
   timeoutCut: (ownMs: number, attemptMs: number): string =>
     `One request may take ${spanText(ownMs)}, but an attempt ends after ${spanText(attemptMs)}, so that is all the time it gets. Raise the policy timeout, or lower action.timeout.`,
+  catchUpCosts: (runs: number, costs: readonly string[]): string =>
+    `After a long outage up to ${runs} runs come at once: ${costs.join(', ')}. Lower the policy missed_limit, or set missed to once, where that is too much.`,
   skipsDropped: (count: number): string =>
     count === 1
       ? 'The run that was skipped is not skipped at the new time. Skip again where it is still wanted.'
@@ -59,6 +61,8 @@ export interface Warning {
     | 'kept_shorter'
     /** The timeout of the action is longer than that of its attempts. */
     | 'timeout_cut'
+    /** What is made up after an outage costs something. */
+    | 'catch_up_costs'
     /** The title is another one, and the topic is not called so yet. */
     | 'topic_not_renamed';
   readonly message: string;

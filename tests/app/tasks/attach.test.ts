@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { group, hour, start, withTask, afterAnHour } from '../../support/pipeline.ts';
+import { anOutbound } from '../../support/outbound.ts';
+import { aPipeline, group, hour, start, withTask, afterAnHour } from '../../support/pipeline.ts';
 import { ended, entryOf, failing, find, hourly, iso, target } from './world.ts';
 
 const nowhere = { threadKey: 'cli:default' };
@@ -54,6 +55,22 @@ describe('a task that is attached to a chat', () => {
       message: /attach it to another chat/,
     });
     expect((await p.rooms.tasks.undo(target(task), null)).undone.id).toBe(entryOf(edit));
+    expect((await find(p, task)).home.provider).toBe('telegram');
+  });
+
+  it('stays where it is when it calls a host to which that chat does not let its tasks go', async () => {
+    const p = await aPipeline({ outbound: anOutbound() });
+    const action = { kind: 'http', url: 'https://api.example.com/price' };
+    const task = await p.create({ schedule: hourly, title: 'Price', instructions: '', action }, nowhere);
+    const { chatId } = await p.create({ schedule: hourly, title: 'There' }, { threadKey: group });
+    await p.store.changeChat(chatId, { settings: { hosts: ['*.example.org'] } }, p.time.now());
+    await expect(p.rooms.tasks.attach(target(task), group)).rejects.toMatchObject({
+      code: 'invalid_action',
+      message: /to which this chat keeps its tasks/,
+    });
+    expect((await find(p, task)).home.provider).toBe('cli');
+    await p.store.changeChat(chatId, { settings: { hosts: ['api.example.com'] } }, p.time.now());
+    await p.rooms.tasks.attach(target(task), group);
     expect((await find(p, task)).home.provider).toBe('telegram');
   });
 

@@ -41,10 +41,10 @@ function readText({ headers, body: bytes, url }: Answered, type: MediaType): Par
   if (bytes.byteLength > textBytesMax) return { file, summary: summaryOf(bytes, type) };
   const text = decoded(bytes, type.charset);
   const json = isJson(type.mime) || isUnsaid(type.mime) ? parsed(text) : undefined;
-  if (json !== undefined) return { body: json, text: typeof json === 'string' ? json : JSON.stringify(json, null, 2) };
+  if (json !== undefined) return { body: json, text: typeof json === 'string' ? json : readable(json, text) };
   const words = isPage(type.mime) ? wordsOfPage(text) : text;
-  const readable = { body: text, text: words };
-  return isSentAsFile(headers) ? { ...readable, file, summary: summarized(words)?.summary ?? null } : readable;
+  const read = { body: text, text: words };
+  return isSentAsFile(headers) ? { ...read, file, summary: summarized(words)?.summary ?? null } : read;
 }
 
 /** The words above a text that is too long to be read. Of one that is longer still its beginning is looked at alone. */
@@ -136,9 +136,33 @@ function readIn(charset: string, bytes: Uint8Array): string {
   }
 }
 
-/** Undefined for what is no JSON, whatever it is called. */
+/** A line for each value; as it came where that would be far longer, as of many values deep within others. */
+function readable(json: unknown, text: string): string {
+  return writtenOut(text).length > jsonParsedMax ? text : JSON.stringify(json, null, 2);
+}
+
+/** The levels of a JSON text, and its length with a line for each value, without making it. */
+function writtenOut(text: string): { readonly depth: number; readonly length: number } {
+  let [depth, deepest, length, isWord] = [0, 0, text.length, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (sign === '"') isWord = !isWord;
+    else if (isWord) at += sign === '\\' ? 1 : 0;
+    else if (sign === '[' || sign === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (sign === ']' || sign === '}') depth -= 1;
+    else if (sign !== ',') continue;
+    if (!isWord) length += 1 + 2 * depth;
+  }
+  return { depth: deepest, length };
+}
+
+/** What follows walks over values level by level, and has room for so many. */
+const jsonDepthMax = 500;
+
+/** Undefined for what is no JSON, whatever it is called, and for what nobody could go through. */
 function parsed(text: string): unknown {
   try {
+    if (writtenOut(text).depth > jsonDepthMax) return undefined;
     const value: unknown = JSON.parse(text);
     return value;
   } catch {

@@ -112,7 +112,6 @@ async function editedWords(
       isRetimed(changes) && before !== null && before !== after ? field.nextBefore(before) : null,
       await nextSentence(task, ctx),
       ...warnings.map(({ message }) => making.note(message)),
-      ...catchUpNotes(task, changes, ctx),
     ),
   );
 }
@@ -141,15 +140,6 @@ export function worstAsked({ kinds, clock }: ChatContext, task: Task, { policies
 
 /** The end of a press by which somebody has agreed. */
 export const agreed = 'yes';
-
-/** Slots that are made up from now on can bring many calls at once. */
-function catchUpNotes(task: Task, changes: Changes, ctx: ChatContext): readonly string[] {
-  const isAbout = policyChanges(changes).some(({ field }) => field === 'missed' || field === 'missed_limit');
-  if (!isAbout) return [];
-  const { schedule, policies, action } = task;
-  const outlook = ctx.kinds.outlook(action, { schedule, policies, now: ctx.clock.now() });
-  return worstLines(outlook).map((line) => texts.making.note(line));
-}
 
 /** Rhythms and exceptions that the change has left alone. */
 function stays({ schedule }: Changes, now: number): string | null {

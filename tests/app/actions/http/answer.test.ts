@@ -42,6 +42,17 @@ describe('an answer', () => {
     });
   });
 
+  it('that is JSON of many levels costs no more than what came, and is a text where nobody could go through it', () => {
+    const nested = (levels: number, inner = '') => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`;
+    const json = type('application/json');
+    expect(read(nested(130_000), json)).toMatchObject({ body: nested(130_000), text: nested(130_000) });
+    const wide = nested(400, `${'1,'.repeat(100_000)}"]\\"[{"`);
+    expect(read(wide, json)).toMatchObject({ body: expect.any(Array) as object, text: wide });
+    expect(read(nested(3), json)).toMatchObject({ body: [[[]]], text: '[\n  [\n    []\n  ]\n]' });
+    const open = `["${'\\"'.repeat(100_000)}`;
+    expect(read(open, json)).toMatchObject({ body: open, text: open });
+  });
+
   it('in another charset, with invalid UTF-8 or with NUL is read as far as it can be', () => {
     expect(read([0xe9], type('text/plain; charset=ISO-8859-1')).body).toBe('é');
     expect(read([0x61, 0xff, 0x00, 0x62], type('text/plain')).body).toBe('a\ufffd\ufffdb');

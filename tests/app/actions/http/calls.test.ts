@@ -74,6 +74,27 @@ describe('a task that calls an address', () => {
     expect(await warned({ policies: { timeout: 'PT10S' } })).toMatchObject([['timeout_cut', expect.anything()]]);
   });
 
+  it('is told what an outage can bring at once, where its slots are made up', async () => {
+    const { p, fetching } = await caller(json({}));
+    const words =
+      'After a long outage up to 7 runs come at once: 7 requests. Lower the policy missed_limit, or set missed to once, where that is too much.';
+    const warning = { code: 'catch_up_costs', message: words };
+    const task = await fetching({});
+    const target = { taskId: task.id, actor } as const;
+    const edited = async (policies: object) => (await p.rooms.tasks.edit(target, { policies })).warnings;
+    expect(await edited({ missed: 'all', missed_limit: 7 })).toEqual([warning]);
+    expect(await edited({ timeout: 'PT20S' })).toEqual([]);
+    expect(await edited({ missed: 'ask' })).toEqual([warning]);
+    expect(await edited({ missed: 'once' })).toEqual([]);
+    const made = await p.rooms.tasks.create({
+      threadKey: group,
+      actor,
+      idempotencyKey: null,
+      input: { ...task, policies: { missed: 'all', missed_limit: 7 }, schedule: hourly, subject: undefined },
+    });
+    expect(made.warnings).toEqual([warning]);
+  });
+
   it('carries the same key each time a slot is tried, another for each slot, and the envelope', async () => {
     const { p, seen, pass, fetching } = await caller((response) =>
       response.writeHead(seen.length % 2 === 1 ? 503 : 200).end(),

@@ -85,7 +85,10 @@ export const taskAnswer = strict({
 }).meta({ id: 'Task' });
 
 export const action = z
-  .looseObject({ kind: z.string().meta({ example: 'message' }) })
+  .looseObject(
+    { kind: z.string().meta({ example: 'message' }) },
+    'An object with its kind and its settings, such as {"kind": "http", "url": "https://api.example.com/price"}',
+  )
   .meta({ id: 'Action', description: 'What a run does; the settings beside kind belong to the kind.' });
 const nameOf = (max: number) => ({ maxLength: max * limits.nameUnitsPerCharacter });
 const counted = (max: number) => `At most ${max} characters as people count them.`;

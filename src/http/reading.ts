@@ -118,8 +118,7 @@ function isExact(value: number): boolean {
 }
 
 function textProblem(text: string): string | null {
-  if (text.includes('\0'))
-    return 'a text has no NUL character; take it out, so that "a\\u0000b" becomes "ab"';
+  if (text.includes('\0')) return 'a text has no NUL character; take it out, so that "a\\u0000b" becomes "ab"';
   return /\p{Surrogate}/u.test(text) ? 'a text is valid Unicode; this one has half of a surrogate pair' : null;
 }
 

@@ -50,6 +50,19 @@ describe('a task with an action', () => {
     const { ask } = await aServer();
     expect(await ask('POST', create, body)).toMatchObject({ status: 400, json: { error: { details: { field } } } });
   });
+
+  it.each([
+    ['is no object', 'http', 'such as {"kind": "http"'],
+    ['has a text with a NUL', { ...hook, template: 'a\0b' }, 'becomes "ab"'],
+    ['is too large', { ...hook, template: 'x'.repeat(40_000) }, 'such as {"file"'],
+  ])('is refused with an example where it %s', async (_what, action, words) => {
+    const { ask } = await aServer();
+    const refused = await ask('POST', create, { schedule: daily, action });
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { error: { message: expect.stringContaining(words) as string } },
+    });
+  });
 });
 
 it('tells which kinds of actions there are, and their settings', async () => {

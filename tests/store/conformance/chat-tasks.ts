@@ -198,11 +198,11 @@ export function chatTaskTests(open: OpenWorld): void {
     await deed(world, other.id, 'pause');
     const query = { chatId, actor: owner, verbs: ['pause', 'resume'], since: nine, key: 'word 2' } as const;
 
-    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: newer });
+    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: newer, verb: 'resume' });
     await deed(world, taskId, 'undo', { undoes: newer, key: 'word 1' });
-    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: older });
+    expect(await world.store.lastChange(query)).toEqual({ taskId, entryId: older, verb: 'pause' });
     // Asked about the same word again, it is the change that this word has taken back.
-    expect(await world.store.lastChange({ ...query, key: 'word 1' })).toEqual({ taskId, entryId: newer });
+    expect(await world.store.lastChange({ ...query, key: 'word 1' })).toEqual({ taskId, entryId: newer, verb: 'undo' });
     // What somebody else took back is taken back all the same.
     await deed(world, taskId, 'undo', { undoes: older, actor: someone });
     expect(await world.store.lastChange(query)).toBeNull();

@@ -364,7 +364,7 @@ describe('a kind of action that is added to the registry', () => {
     const talk = await aTalk({ actions: [...registry, toy], kind: 'private' });
     const preview = await talk.ask('/lamp every day at 20 kitchen');
     expect(preview.text).toContain('New task: Lamp kitchen\nSwitch kitchen\nEvery day at 20:00');
-    expect(preview.text).toContain('Reaches the fuse box\nAbout 1 click a day');
+    expect(preview.text).toContain('Reaches the fuse box\nAbout 1 request a day');
     const task = await created(talk, preview);
     await talk.pipeline.pass(day);
     expect(await talk.pipeline.history(task?.id ?? '')).toMatchObject([{ status: 'succeeded' }]);

@@ -331,7 +331,8 @@ export function checkPolicies(chosen: Policies): void {
   if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw new PolicyFault('keep', 'keepsNothing');
   if (chosen.budget !== undefined && isEmptyBudget(chosen.budget)) throw new PolicyFault('budget', 'budgetsNothing');
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
-  if (startAt !== undefined && until !== undefined && until < startAt) throw new PolicyFault('until', 'endsBeforeStart');
+  if (startAt !== undefined && until !== undefined && until < startAt)
+    throw new PolicyFault('until', 'endsBeforeStart');
 }
 
 /** An action that watches tells of changes alone already, and would be compared with what it never told. */

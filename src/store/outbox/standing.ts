@@ -49,7 +49,9 @@ export function* standWhereSaid(
   const row = { ...where, id: saidLane(is), kind: as === 'started' ? as : 'card', taskId };
   if (as !== 'pressed') return yield* stand(row, at);
   // The pinned card stands for itself.
-  const pinned = yield* one(select(pick(tasks, 'id'))`from tasks where id = ${taskId} and card_message_id = ${int(edits)}`);
+  const pinned = yield* one(
+    select(pick(tasks, 'id'))`from tasks where id = ${taskId} and card_message_id = ${int(edits)}`,
+  );
   if (pinned === undefined) yield* insert('standing', { ...row, createdAt: at }, raw('on conflict (id) do nothing'));
 }
 

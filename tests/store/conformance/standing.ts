@@ -139,7 +139,9 @@ export function standingTests(open: OpenWorld): void {
       world.store.addMessages([aMessage(world, { edits, stands: { as, taskId: task.id } })], nine);
     const standing = async () =>
       (
-        await world.query('select s.id, d.edits from standing s join deliveries d on d.id = s.delivery_id order by s.id')
+        await world.query(
+          'select s.id, d.edits from standing s join deliveries d on d.id = s.delivery_id order by s.id',
+        )
       ).filter(({ id }) => id !== `card:${task.id}`);
     await press(500);
     expect(await standing()).toEqual([]);

@@ -204,8 +204,6 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
     const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
     return { ...told, draft: putDraft(ctx, draft.row.id, { step: 'dropped' }) };
   }
-  const secret = ctx.place.chat.kind === 'private' ? await ctx.secretQuestions.cancel(ctx.person.id) : null;
-  if (secret !== null) return answer(texts.secrets.cancelled(secret));
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   const about = isNamed ? null : await aboutSubject(ctx);
   if (about !== null)

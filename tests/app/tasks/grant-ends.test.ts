@@ -1,5 +1,16 @@
 import { expect, it } from 'vitest';
-import { aChat, actor, aPipeline, day, hour, hourly, minute, start, texts, type Pipeline } from '../../support/pipeline.ts';
+import {
+  aChat,
+  actor,
+  aPipeline,
+  day,
+  hour,
+  hourly,
+  minute,
+  start,
+  texts,
+  type Pipeline,
+} from '../../support/pipeline.ts';
 
 const target = (taskId: string) => ({ taskId, actor }) as const;
 

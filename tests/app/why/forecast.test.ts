@@ -103,7 +103,7 @@ describe('what is coming', () => {
         `${is} Thu 19 Nov 15:00: ${words}, which is its right to run, ends before that, on Wed 18 Nov 11:20.`,
       ].join('\n'),
     );
-    await p.rooms.tasks.grant(by(task), { scopes: undefined, expiresAt: start + 4 * hour });
+    await p.rooms.tasks.grant(by(task), { scopes: null, expiresAt: start + 4 * hour });
     expect((await why(p, task, start + 3 * hour)).cause).toBe('schedule');
     expect((await why(p, task, start + 4 * hour)).cause).toBe('grant_expired');
     const { grantId } = await p.rooms.tasks.get(task.id);

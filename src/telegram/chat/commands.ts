@@ -22,7 +22,7 @@ import { statusCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
-import { secretsCommand } from './settings/secrets.ts';
+import { secretAsked, secretCancelled, secretsCommand } from './settings/secrets.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -68,7 +68,7 @@ export const commands: readonly Command[] = [
   command('skip', skipCommand, 'admins'),
   command('undo', undoCommand, 'admins'),
   command('delete', deleteCommand, 'admins'),
-  command('cancel', cancelCommand, 'admins'),
+  command('cancel', async (ctx) => (await secretCancelled(ctx)) ?? cancelCommand(ctx), 'admins'),
   command('digest', digestCommand, 'admins'),
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
   reading('grants', grantsCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),
-  command('start', startCommand, 'nobody'),
+  command('start', async (ctx) => (await secretAsked(ctx)) ?? startCommand(ctx), 'nobody'),
   command('allow', allowCommand, 'owners'),
 ];
 

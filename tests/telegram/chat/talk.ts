@@ -5,6 +5,7 @@ import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import { isZoneConfirmed } from '../../../src/domain/chat-settings.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
+import { sha256 } from '../../../src/system/ids.ts';
 import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
   Answer,
@@ -175,18 +176,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return found;
   };
   const chatDeps: ChatDeps = {
-    tasks: rooms.tasks,
-    bulk: rooms.bulk,
-    truth: rooms.truth,
-    acks: rooms.acks,
-    approvals: rooms.approvals,
-    kinds: rooms.kinds,
-    testRuns: rooms.testRuns,
-    spending: rooms.spending,
-    access: rooms.access,
-    secrets: rooms.secrets,
-    secretQuestions: rooms.secretQuestions,
+    ...rooms,
     deleteSaid: async () => true,
+    digest: sha256,
     alarms: rooms.alarms,
     store: {
       ...store,

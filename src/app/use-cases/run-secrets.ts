@@ -11,7 +11,6 @@ import {
 } from '../../domain/secrets/secret.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { SecretSent } from '../actions/action.ts';
 import type { Kinds } from '../actions/kinds.ts';
 import type { World } from '../ports/outside.ts';
 import type {
@@ -20,6 +19,7 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
+  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';

@@ -363,7 +363,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   };
   const app = createHttpApp({
     roomsOf: () => rooms,
-    kinds: kindsOf(createActions([])),
+    kinds: kindsOf(createActions([]), { costsOf: () => null }),
     secrets: heard('secrets', {
       list: async () => [secret],
       set: async () => secret,

@@ -346,6 +346,7 @@ describe('whatever people write', () => {
         const rooms = {
           clock: { now: () => start },
           kinds: { forms: [], formOf: () => undefined, outlook: () => null, scopesOf, changesThings: () => false },
+          spending: { list: async () => [] },
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: {
             taskByTitle: async () => aTask({ title: text }),

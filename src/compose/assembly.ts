@@ -53,7 +53,7 @@ import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
-import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
+import { createRunSecrets, createSecretsAhead } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createSecretQuestions, type SecretQuestions } from '../app/use-cases/secret-questions.ts';
 import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
@@ -208,6 +208,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
   const asking = {
     ...making,
+    secretsAhead: createSecretsAhead({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
     blobs,
     retimed: review?.look,
     retentionMs: settings.RETENTION_DAYS * dayMs,

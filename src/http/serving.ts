@@ -60,7 +60,7 @@ export interface CallerRooms {
 export interface HttpRooms extends CallerRooms {
   readonly kinds: Kinds;
   readonly tokens: Tokens;
-  readonly secrets: Secrets;
+  readonly secrets: Pick<Secrets, 'list' | 'set' | 'delete' | 'rotate'>;
   readonly preview: (request: PreviewRequest) => AskedPreview;
   readonly upkeep: { audit(): Promise<AuditReport>; readonly reconcile: Reconcile };
   /** `live`: the process turns. `ready`: it can do its work now. */

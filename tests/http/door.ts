@@ -14,6 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
+import { secretRoom } from './secret-room.ts';
 import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
@@ -195,8 +196,6 @@ const status: ServerStatus = {
   alarms: { open: [], unheard: [] },
   tokens: { live: 2, expired: 1 },
 };
-const used = { setBy: 'system', updatedAt: now, lastUsedAt: null, usedBy: [] } as const;
-const secret = { name: 'KEY', from: 'stored', hosts: ['a.example.com'], chats: [], ...used } as const;
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {
   id: 'c',
@@ -364,14 +363,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([]), { costsOf: () => null }),
-    secrets: heard('secrets', {
-      list: async () => [secret],
-      set: async () => secret,
-      delete: async () => {},
-      rotate: async () => ({ sealed: 1, unreadable: 0, left: 0, next: null }),
-      allowFirst: async () => {},
-      state: async () => ({ sealed: 1, unreadable: 0, former: 0 }),
-    }),
+    secrets: heard('secrets', secretRoom),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({
       ...(await tell({ scope, target: '', key, payloadHash: 'hash', expiresAt: now })),

@@ -144,6 +144,7 @@ export interface ActionPreview {
 }
 
 export interface SecretSent {
+  /** Or the place of the context that names it, such as `{{ context.tokenRef }}`. */
   readonly name: string;
   readonly host: string;
 }

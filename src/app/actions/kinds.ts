@@ -17,6 +17,8 @@ export interface Kinds {
   outlook(spec: ActionSpec, planned: Planned): Outlook | null;
   /** Scopes that a run needs. */
   readonly scopesOf: ScopesOf;
+  /** Secrets that a run sends, as far as the settings tell. */
+  secretsOf(spec: ActionSpec): readonly SecretSent[];
   /** Whether the call itself is the effect. */
   changesThings(spec: ActionSpec): boolean;
 }
@@ -27,6 +29,7 @@ export function kindsOf(actions: Actions, estimates: Estimates): Kinds {
     formOf: (kind) => actions.get(kind)?.form,
     outlook: (spec, planned) => outlookOf(actions.get(spec.kind), { spec, costs: estimates.costsOf(spec) }, planned),
     scopesOf: actions.scopesOf,
+    secretsOf: (spec) => previewOf(actions.get(spec.kind), spec)?.secrets ?? [],
     changesThings: (spec) => isEffect(actions.get(spec.kind), spec),
   };
 }

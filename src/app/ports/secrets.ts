@@ -129,6 +129,10 @@ export interface SecretStore {
   secretsOf(place: SecretPlace): Promise<readonly Secret[]>;
   /** Tasks of the chat that go on, with the scopes of their grants. */
   secretUsers(place: SecretPlace): Promise<readonly SecretUser[]>;
+  /** The chat of a thread, and who let it in; null where there is none yet. */
+  secretChat(
+    thread: NonNullable<SecretPlace>,
+  ): Promise<{ readonly chatId: string; readonly approvedBy: Actor | null } | null>;
   /** Those of these names that the chat and the operator have. */
   secretScene(asked: Pick<RevealAsked, 'names' | 'chatId' | 'ownerId'>): Promise<SecretScene>;
   /** `other` where the name belongs to a row with another id by now, under which it must be sealed anew. */

@@ -1,7 +1,7 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { settingsOf, wordsIn, type ChatSettings } from '../../domain/chat-settings.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { AdviceWords } from '../../domain/schedule/advice.ts';
+import { type AdviceWords, englishAdvice, type Warning } from '../../domain/schedule/advice.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
@@ -11,6 +11,7 @@ import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
+import type { SecretsAhead } from '../use-cases/run-secrets.ts';
 import {
   defineTask,
   firstSlot,
@@ -44,6 +45,7 @@ export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 
   readonly store: TaskStore & Pick<ChatStore, 'findChat'>;
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Trials;
+  readonly secretsAhead: SecretsAhead;
   readonly quota: Quota;
   /** Told when a task may have another schedule now: a hint that may get lost. */
   readonly retimed?: ((taskId: string) => void) | undefined;
@@ -75,13 +77,15 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
     defineTask({ ...rules, words: request.words, hosts: settings.hosts }, fields, now),
   );
   const { definition, policy } = checked;
+  const ownerId = isPerson(request.actor) ? request.actor : null;
+  const unset = await unsetSecrets(deps, { action: definition.action, ownerId, chat: home }, request.words);
   const result = await store.createTask(
     {
       ...definition,
       id: ids.next(),
       grant: { id: ids.next(), scopes: deps.scopesOf(definition.action), expiresAt: grantEndOf(fields, settings, now) },
       home,
-      owner: isPerson(request.actor) ? request.actor : null,
+      owner: ownerId,
       ownerIfNone: apiPrincipal,
       actor: request.actor,
       at: now,
@@ -93,7 +97,7 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       once,
       traceId: request.traceId,
       newChatId: ids.next(),
-      warnings: checked.warnings,
+      warnings: [...checked.warnings, ...unset],
       endPause: (due) => endOfPause(deps, due),
     },
     (scene) =>
@@ -123,6 +127,16 @@ export async function grantLastsMs(
   const task = await store.readTask(taskId);
   const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
   return grantDays === null ? null : grantDays * DAY_MS;
+}
+
+/** Secrets may be set after the task that names them, so that is a warning; those that it must not use are refused. */
+export async function unsetSecrets(
+  { secretsAhead }: Pick<CreateDeps, 'secretsAhead'>,
+  task: Parameters<SecretsAhead>[0],
+  words: AdviceWords = englishAdvice,
+): Promise<readonly Warning[]> {
+  const names = await secretsAhead(task);
+  return names.map((name) => ({ code: 'secret_missing', message: words.secretMissing(name) }));
 }
 
 function grantEndOf({ grantExpiresAt: at }: Pick<TaskInput, 'grantExpiresAt'>, settings: ChatSettings, now: number) {

@@ -3,7 +3,6 @@ import { settingsOf } from '../../domain/chat-settings.ts';
 import { missing } from '../../domain/errors.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
-import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -26,9 +25,9 @@ import {
 } from '../ports/tasks.ts';
 import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
-import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
+import { afterWait, planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
 import { planContext, type ContextWish } from './context.ts';
-import { createTask, grantLastsMs, onceOf, ringAll, type CreateDeps, type Key } from './create.ts';
+import { createTask, grantLastsMs, onceOf, ringAll, unsetSecrets, type CreateDeps, type Key } from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import {
@@ -184,22 +183,25 @@ export interface Edited extends Changed {
 }
 
 async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
-  const hosts = patch.action === undefined ? null : await hostsFor(deps, target.taskId);
+  const { hosts, unset } = await aroundAction(deps, target, patch.action);
   const changed = await withTemplates(deps, target.actor, (rules) =>
     changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
       refuseDeleted(scene.scene);
       const edited = editTask({ ...rules, words: target.words, hosts }, scene, patch);
-      return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
+      return { ...edited.change, told: { warnings: [...edited.warnings, ...unset], changes: edited.changes } };
     }),
   );
   tellOutside(deps, changed, changed.told.changes);
   return { ...changed, ...changed.told };
 }
 
-/** Hosts to which the chat of the task keeps its tasks. */
-async function hostsFor({ store }: TasksDeps, taskId: string): Promise<readonly string[] | null> {
-  const task = await store.readTask(taskId);
-  return task === null ? null : settingsOf(await store.chatSettings(task.chatId)).hosts;
+/** What the chat of the task has to say about another action: its hosts and its secrets. */
+async function aroundAction(deps: TasksDeps, { taskId, words }: Target, action: TaskPatch['action']) {
+  const task = action === undefined ? null : await deps.store.readTask(taskId);
+  if (task === null || action === undefined) return { hosts: null, unset: [] };
+  const { chatId, ownerId } = task;
+  const { hosts } = settingsOf(await deps.store.chatSettings(chatId));
+  return { hosts, unset: await unsetSecrets(deps, { action, ownerId, chat: chatId }, words) };
 }
 
 /** Another schedule is computed once more. */
@@ -381,9 +383,4 @@ async function readTaskRun({ store }: TasksDeps, id: string | null): Promise<Tas
   const taskRun = await store.readTaskRun(id ?? '');
   if (taskRun === null) throw missing('task');
   return taskRun;
-}
-
-/** A wait of whole minutes counts from the running minute, so that nothing comes amid one. */
-function afterWait(now: number, ms: number): number {
-  return (ms % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now) + ms;
 }

@@ -64,6 +64,21 @@ export function withoutRhythm(schedule: Schedule, index: number): Schedule | nul
     : rewritten(schedule, { rules: rules.toSpliced(index, 1) });
 }
 
+/** Without what another schedule leaves out; a rhythm goes as a whole when none of its days of the week is left. */
+export function withoutDaysAs(schedule: Schedule, other: Schedule, now: number): Schedule {
+  const kept = other.kind === 'cron' ? weekdaysOf(other) : null;
+  const { rhythms } = piecesOf(schedule, now);
+  const left = (days: readonly number[] | null) => days?.filter((day) => kept?.includes(day) !== false) ?? null;
+  const gone = rhythms.flatMap((rhythm, index) => (left(weekdaysOf(rhythm))?.length === 0 ? [index] : []));
+  if (gone.length === 0 || gone.length === rhythms.length) return leavingOutAs(schedule, other, now);
+  const rest = gone.toReversed().reduce((all, index) => withoutRhythm(all, index) ?? all, schedule);
+  const isLeftOut = rhythms.every((rhythm, index) => {
+    const days = weekdaysOf(rhythm);
+    return gone.includes(index) || (days !== null && left(days)?.length === days.length);
+  });
+  return isLeftOut ? rest : leavingOutAs(rest, other, now);
+}
+
 /** Another rhythm in the place of these; the others, the single slots and the exceptions stay. */
 export function withInstead(schedule: RruleSchedule, indexes: readonly number[], rhythm: Schedule, now: number) {
   const { timezone } = schedule;

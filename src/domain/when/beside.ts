@@ -116,16 +116,18 @@ function besideIn(text: string): readonly Beside[] {
   return [...text.matchAll(BEGIN)].flatMap(({ index }) => besideAt(text, index) ?? []);
 }
 
-/** At the very end, behind a comma or in brackets. */
+/** "Until done" alone ends a text without a comma as well; "wait until done" is the text's own. */
+const UNMARKED = new RegExp(String.raw`^(?:[,[]|(?:and\s+)?(?:ask|until|till|'?til)${END})`, 'iu');
+const WAITING = /(?:^|\s)(?:wait|stay|cook|bake|boil|roast|fry|grill|simmer)$/i;
+
+/** At the very end, behind a comma, in brackets, or as plain words. */
 export function besideLast(words: string): Beside | null {
   const text = words.trimEnd();
   const from = Math.max(0, text.length - LOOKED_AT);
   const found = besideIn(text.slice(from)).find(({ begin, end }) => {
-    const mark = text
-      .slice(from + begin)
-      .trimStart()
-      .charAt(0);
-    return (mark === ',' || mark === '[') && /^[.!]?$/.test(text.slice(from + end));
+    const isMarked = UNMARKED.test(text.slice(from + begin).trimStart());
+    const isEnd = /^[.!]?$/.test(text.slice(from + end));
+    return isMarked && isEnd && !WAITING.test(text.slice(0, from + begin));
   });
   return found === undefined ? null : { ...found, begin: from + found.begin, end: from + found.end };
 }

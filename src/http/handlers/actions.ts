@@ -18,7 +18,7 @@ export const actionHandlers = {
     const form = kinds.formOf(action.kind);
     // The text that it will work on is not asked for here.
     const instructions = form?.text === 'needed' ? 'text' : '';
-    await testRuns.check({ threadKey: 'cli:default', action, instructions, title: titleOf(form, action), actor });
+    await testRuns.check({ threadKey: null, action, instructions, title: titleOf(form, action), actor });
     checkPolicies(policies);
     const now = clock.now();
     const schedule = parseSchedule(present(sent), now);

@@ -21,6 +21,7 @@ import { chatOf } from './rows.ts';
 export const secretStore = {
   secretsOf,
   secretUsers,
+  secretChat,
   secretScene,
   putSecret,
   deleteSecret,
@@ -70,6 +71,17 @@ function* secretUsers(place: SecretPlace): Script<Awaited<ReturnType<SecretStore
     select(userFields)`from tasks t join grants g on g.id = t.grant_id
       where t.chat_id = ${chatOfThread(place)} and t.state in ('active', 'paused') order by t.number`,
   );
+}
+
+const c = columnsOf('chats', 'c');
+
+function* secretChat(
+  thread: Parameters<SecretStore['secretChat']>[0],
+): Script<Awaited<ReturnType<SecretStore['secretChat']>>> {
+  const chat = yield* one(
+    select({ chatId: c.id, approvedBy: c.approvedBy })`from chats c where c.id = ${chatOfThread(thread)}`,
+  );
+  return chat ?? null;
 }
 
 function* secretScene({ names, chatId, ownerId }: Parameters<SecretStore['secretScene']>[0]): Script<SecretScene> {

@@ -14,7 +14,7 @@ import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { actionCommand } from './new-task/acting.ts';
 import { goOn, isAnotherTask } from './new-task/answering.ts';
 import { newTask, quickly } from './new-task/beginning.ts';
-import { pressedInWords, timeMended } from './new-task/words.ts';
+import { madeMoved, pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
@@ -22,7 +22,7 @@ import { statusCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
-import { secretsCommand } from './settings/secrets.ts';
+import { secretAsked, secretCancelled, secretsCommand } from './settings/secrets.ts';
 import { settingsCommand } from './settings/settings.ts';
 import {
   cancelCommand,
@@ -68,7 +68,7 @@ export const commands: readonly Command[] = [
   command('skip', skipCommand, 'admins'),
   command('undo', undoCommand, 'admins'),
   command('delete', deleteCommand, 'admins'),
-  command('cancel', cancelCommand, 'admins'),
+  command('cancel', async (ctx) => (await secretCancelled(ctx)) ?? cancelCommand(ctx), 'admins'),
   command('digest', digestCommand, 'admins'),
   command('tz', zoneCommand, 'admins'),
   command('topic', topicCommand, 'admins'),
@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
   reading('grants', grantsCommand, 'admins'),
   reading('status', statusCommand, 'admins'),
   reading('usage', usageCommand, 'admins'),
-  command('start', startCommand, 'nobody'),
+  command('start', async (ctx) => (await secretAsked(ctx)) ?? startCommand(ctx), 'nobody'),
   command('allow', allowCommand, 'owners'),
 ];
 
@@ -257,6 +257,7 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
     digestOrder(ctx, words) ??
     (await renaming(ctx, words)) ??
     (await taskOrder(ctx, words)) ??
+    (await movingMade(ctx, words)) ??
     snoozing(ctx, words)
   );
 }
@@ -285,6 +286,11 @@ function snoozing(ctx: ChatContext, words: string): Order | null {
 
 function isTimeAlone(words: string, ctx: ChatContext): boolean {
   return timeOr(() => readTime(words, readingOf(ctx)))?.text === '';
+}
+
+async function movingMade(ctx: ChatContext, words: string): Promise<Order | null> {
+  const moved = await madeMoved(ctx, words);
+  return moved === null ? null : { command: 'edit', args: `#${moved.task.number} ${moved.time}` };
 }
 
 async function renaming(ctx: ChatContext, words: string): Promise<Order | null> {

@@ -96,7 +96,8 @@ export function chatRowTests(open: OpenWorld): void {
     const world = await open();
     await world.store.noteChat({ newId: 'old', address: '-1', title: null, kind: 'group', at: nine });
     const { rooms, create, time } = engineOn(world);
-    const action = { kind: 'echo', delay_ms: 10_000, files: [{ name: 'a.txt', size: 8 }] };
+    const spends = [{ kind: 'requests', quantity: 1 }];
+    const action = { kind: 'echo', delay_ms: 10_000, spends, files: [{ name: 'a.txt', size: 8 }] };
     const policies = { ack: {} };
     const request = { threadKey: 'telegram:chat:-2' };
     const tasks = [

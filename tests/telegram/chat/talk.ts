@@ -175,17 +175,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
     return found;
   };
   const chatDeps: ChatDeps = {
-    tasks: rooms.tasks,
-    bulk: rooms.bulk,
-    truth: rooms.truth,
-    acks: rooms.acks,
-    approvals: rooms.approvals,
-    kinds: rooms.kinds,
-    testRuns: rooms.testRuns,
-    spending: rooms.spending,
-    access: rooms.access,
-    secrets: rooms.secrets,
-    secretQuestions: rooms.secretQuestions,
+    ...rooms,
     deleteSaid: async () => true,
     alarms: rooms.alarms,
     store: {

@@ -1,7 +1,13 @@
 import type { TaskPatch } from '../../../app/tasks/edit.ts';
 import { AppError } from '../../../domain/errors.ts';
 import { combined, leavingOutAs } from '../../../domain/schedule/combine.ts';
-import { piecesOf, withoutException, withoutMoment, withoutRhythm } from '../../../domain/schedule/pieces.ts';
+import {
+  piecesOf,
+  withoutDaysAs,
+  withoutException,
+  withoutMoment,
+  withoutRhythm,
+} from '../../../domain/schedule/pieces.ts';
 import { exceptionWords, inputOf, type Schedule } from '../../../domain/schedule/schedule.ts';
 import type { Exception } from '../../../domain/schedule/words/facts.ts';
 import type { Drawn } from '../../../domain/shown.ts';
@@ -125,7 +131,7 @@ export async function pieced(task: Task, words: string, here: PlaceAndDate): Pro
   const read = await triedTo(async () => {
     const { schedule: other, text } = readTime(phrase, setting);
     if (text !== '') throw new AppError('invalid_schedule', texts.rhythms.leftOver(oneLine(text, 60)));
-    const all = isExcept ? leavingOutAs(schedule, other, setting.now) : combined([schedule, other], {}, setting);
+    const all = isExcept ? withoutDaysAs(schedule, other, setting.now) : combined([schedule, other], {}, setting);
     return inputOf(all);
   });
   return asRetimed(read);

@@ -1,5 +1,6 @@
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
+import { PolicyFault } from '../../../domain/policy-faults.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Handler, Reaction } from '../context.ts';
@@ -89,7 +90,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_schedule: 'itself',
   ambiguous_schedule: 'itself',
   incomplete_schedule: 'itself',
-  invalid_policy: 'itself',
+  invalid_policy: (error) => (error instanceof PolicyFault ? error.told(texts.policyFault) : error.message),
   invalid_template: (error) => texts.making.badTemplate(templateFault(error)),
   invalid_action: 'itself',
   invalid_cursor: () => texts.chat.oldButton,

@@ -260,13 +260,23 @@ export const deedTexts = {
   cancelledRun: (name: Rich): Rich => say`Stopping the run of ${name}.`,
   nothingRuns: (name: Rich): Rich => say`${name} is not running now.`,
   nothingToCancel: 'There is nothing to cancel here. To stop a run, name its task: /cancel #3',
-  pausedAll: (count: number, left: number, until: string | null): string =>
+  pausedAll: (
+    count: number,
+    left: number,
+    { until, held }: { readonly until: string | null; readonly held: number },
+  ): string =>
     count + left === 0
       ? 'There is nothing to pause here.'
       : lines(
           until === null
             ? plural(count, { one: 'Paused {n} task.', other: 'Paused {n} tasks.' })
             : plural(count, { one: `Paused {n} task until ${until}.`, other: `Paused {n} tasks until ${until}.` }),
+          held === 0
+            ? null
+            : plural(held, {
+                one: '{n} snoozed result comes only if you resume before its time.',
+                other: '{n} snoozed results come only if you resume before their times.',
+              }),
           unchanged(left),
         ).text,
   resumedAll: (count: number, left: number): string =>

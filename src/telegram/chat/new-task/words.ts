@@ -146,6 +146,28 @@ function changeIn(ctx: ChatContext, task: Task, made: StepOf<'made'>, isTimeless
 const lead =
   /^(?:(?:no|oh|sorry|ok(?:ay)?|actually|rather|wait|better|i mean|make (?:it|that)|(?:change|move|set) (?:it|that)(?: to)?|let['’]s (?:say|make it)|say)[,:\s]+)+/iu;
 
+function leadless(words: string): string {
+  return words
+    .trim()
+    .replace(lead, '')
+    .replace(/[,\s]+instead[.!\s]*$/i, '');
+}
+
+/** "Make it 9" right after [Create]: the task that was made last here, and its other time; null for other words. */
+export async function madeMoved(
+  ctx: ChatContext,
+  words: string,
+): Promise<{ readonly task: Task; readonly time: string } | null> {
+  const { place, person, date, store } = ctx;
+  const time = leadless(words);
+  const newest = time === words ? null : await store.openDraft(place.chat.id, person.actor, place.topic, date);
+  const step = opened(newest)?.step;
+  const task = step?.step === 'made' ? await store.readTask(step.taskId) : null;
+  if (task === null || !['active', 'paused'].includes(task.state)) return null;
+  const reading = readingOf(ctx, task.schedule.timezone);
+  return timeAlone(time, reading) === null && clocksIn(time, reading) === null ? null : { task, time };
+}
+
 export async function timeMended(ctx: ChatContext, draft: OpenDraft): Promise<Answer | null> {
   const { row, step } = draft;
   if (step.step !== 'preview' || isEditing(step) || !isForUs(ctx) || ctx.media !== null) return null;
@@ -153,10 +175,7 @@ export async function timeMended(ctx: ChatContext, draft: OpenDraft): Promise<An
   if (ctx.repliedTo !== null && ctx.repliedTo.messageId !== message) return null;
   // In the topic of a task a time alone puts off what came there.
   if (ctx.repliedTo === null && ctx.place.topicTask !== null) return null;
-  const words = ctx.args
-    .trim()
-    .replace(lead, '')
-    .replace(/[,\s]+instead[.!\s]*$/i, '');
+  const words = leadless(ctx.args);
   const reading = readingOf(ctx, step.when.schedule.timezone);
   const shown = withMessage(step, message);
   const showing = (await besideTime(words, shown, reading)) ?? (await anotherTime(words, shown, reading));

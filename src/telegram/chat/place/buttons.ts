@@ -2,15 +2,7 @@ import { iso } from '../../../domain/schedule/time/calendar.ts';
 import { zoneName } from '../../../domain/schedule/time/zone-name.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { threadKeyOf } from '../../../domain/thread.ts';
-import {
-  type Answer,
-  type Buttons,
-  type ChatContext,
-  claimedArg,
-  secretArg,
-  setupArg,
-  type Place,
-} from '../context.ts';
+import { type Answer, type Buttons, type ChatContext, claimedArg, setupArg, type Place } from '../context.ts';
 import { answer, redrawn, Refused, answerWith, forAsker, silence, toasted, toastOf } from '../kit/answers.ts';
 import { clockIn } from '../kit/clock.ts';
 import { draftOf } from '../kit/drafts.ts';
@@ -20,7 +12,6 @@ import { blocks, drawn, lines, type Rich } from '../kit/rich.ts';
 import { adminsOf, mayManage } from '../kit/rights.ts';
 import { likelyZones, readZone } from '../kit/zones.ts';
 import { proposalDrawn, readAgain } from '../new-task/preview.ts';
-import { secretAsked } from '../settings/secrets.ts';
 import { texts } from '../texts.ts';
 import { allowPressed, denyPressed } from './allowing.ts';
 import { keepList, listShown, startWords, lastList, zoneCheckRow } from './checklist.ts';
@@ -36,7 +27,6 @@ export async function startCommand(ctx: ChatContext): Promise<Answer> {
   const { args, person, place } = ctx;
   const isGroup = place.chat.kind !== 'private';
   if (isGroup && args === setupArg && (await wasJustGreeted(ctx))) return silence;
-  if (!isGroup && args === secretArg) return secretAsked(ctx);
   const { words, rows } = await startWords(ctx);
   const claimed = args === claimedArg && person.isOwner ? texts.chat.claimed : null;
   const shown = drawn(blocks(texts.chat.greeting(person.name), claimed, words), rows);

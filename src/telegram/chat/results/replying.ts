@@ -122,6 +122,7 @@ const wordings: readonly Wording[] = [
   { pattern: /^undo(?: (?:it|this|that))?$/i, command: 'undo', handle: undoCommand },
   { pattern: /^edit$/i, command: 'edit', handle: editCommand },
   { pattern: /^(?:edit|change)(?: (?:it|this))?(?: to)? (?<rest>.+)$/i, command: 'edit', handle: editCommand },
+  { pattern: /^(?:make|move|set) (?:it|this|that)(?: to)? (?<rest>.+)$/i, command: 'edit', handle: editCommand },
 ];
 
 const notDoneWords =

@@ -65,10 +65,17 @@ async function asked(ctx: ChatContext, name: string): Promise<Answer> {
 }
 
 /** `/start secret`, to which a group leads: the question is asked here. */
-export async function secretAsked(ctx: ChatContext): Promise<Answer> {
+export async function secretAsked(ctx: ChatContext): Promise<Answer | null> {
+  if (ctx.place.chat.kind !== 'private' || ctx.args !== secretArg) return null;
   const question = await ctx.secretQuestions.begin(ctx.person.id);
   if (question === null) return answer(texts.secrets.over);
   return answer(texts.secrets.ask(question.name, question.title === '' ? null : question.title));
+}
+
+/** `/cancel` while a value is asked for; null where none is. */
+export async function secretCancelled(ctx: ChatContext): Promise<Answer | null> {
+  const name = ctx.place.chat.kind === 'private' ? await ctx.secretQuestions.cancel(ctx.person.id) : null;
+  return name === null ? null : answer(texts.secrets.cancelled(name));
 }
 
 /** The words were sealed on their way in; the message with them goes before anything else. */

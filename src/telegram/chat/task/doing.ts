@@ -134,18 +134,26 @@ async function pauseAll(ctx: ChatContext, about: AboutSubject | null): Promise<A
   const { changed, left } = await ctx.bulk.pause(allTasksFor(ctx, about), byOf(ctx), until);
   const setting = settingHere(ctx);
   const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
-  return answer(texts.deed.pausedAll(changed, left, end), await undoAllRow(ctx, changed, 'pause'));
+  const last = changed === 0 ? null : await lastOf(ctx, ['pause']);
+  const held = last === null ? 0 : await heldWith(ctx, last);
+  return answer(texts.deed.pausedAll(changed, left, { until: end, held }), undoAllRow(last));
 }
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
   const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx, about), byOf(ctx));
-  return answer(texts.deed.resumedAll(changed, left), await undoAllRow(ctx, changed, 'resume'));
+  return answer(texts.deed.resumedAll(changed, left), undoAllRow(changed === 0 ? null : await lastOf(ctx, ['resume'])));
+}
+
+/** Counts the results that are snoozed and come only if their tasks, which one word has paused, are resumed before. */
+async function heldWith({ store, place }: ChatContext, change: LastChange): Promise<number> {
+  const changes = await store.changesWith(place.chat.id, change);
+  const snoozes = await store.snoozesOf(changes.map(({ taskId }) => taskId));
+  return [...snoozes.values()].flat().filter(({ isHeld }) => isHeld).length;
 }
 
 /** The button carries one of the changes, by which the others are found. */
-async function undoAllRow(ctx: ChatContext, changed: number, verb: 'pause' | 'resume'): Promise<Rows> {
-  const last = changed === 0 ? null : await lastOf(ctx, [verb]);
+function undoAllRow(last: LastChange | null): Rows {
   if (last === null) return [];
   return [[button(texts.button.undo, dataOf('undo', shortId(last.taskId), shortId(last.entryId), 'all'))]];
 }
@@ -196,8 +204,6 @@ export async function cancelCommand(ctx: ChatContext): Promise<Answer> {
     const told = messageId === null ? answer(words) : redrawn({ ...ctx, messageId }, drawn(words));
     return { ...told, draft: putDraft(ctx, draft.row.id, { step: 'dropped' }) };
   }
-  const secret = ctx.place.chat.kind === 'private' ? await ctx.secretQuestions.cancel(ctx.person.id) : null;
-  if (secret !== null) return answer(texts.secrets.cancelled(secret));
   if (implied === null && ctx.args.trim() === '') return answer(texts.deed.nothingToCancel);
   const about = isNamed ? null : await aboutSubject(ctx);
   if (about !== null)

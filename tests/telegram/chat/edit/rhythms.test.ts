@@ -40,6 +40,21 @@ describe('the days of a task', () => {
     }
   });
 
+  test.each([
+    ['drop saturdays', 'weekdays at 9:30 and saturdays at 11', 'every weekday at 09:30 (UTC)'],
+    ['not on weekends', 'weekdays at 9:30 and saturdays at 11', 'every weekday at 09:30 (UTC)'],
+    ['not on saturdays', 'every day at 9 and saturdays at 11', 'every Monday to Friday and Sunday at 09:00 (UTC)'],
+    [
+      'not on mondays',
+      'weekdays at 9:30 and saturdays at 11',
+      'weekdays at 09:30, Saturdays at 11:00, not on Mondays (UTC)',
+    ],
+  ])('a rhythm goes as a whole when none of its days is left: %s of %s', async (words, rhythms, now) => {
+    const talk = await withTask();
+    await talk.say(`/edit #1 ${rhythms}`);
+    expect(await talk.tells(`/edit #1 ${words}`)).toContain(`now: ${now}`);
+  });
+
   test('an old button takes nothing else back', async () => {
     const talk = await withRule(sundays, holidays);
     const menu = await talk.ask('/edit #1');

@@ -110,6 +110,26 @@ test('"yes" does not say which of two tasks of one title is meant, and "create" 
   expect(await tasksIn(talk)).toHaveLength(2);
 });
 
+test.each([
+  ['vitamins every day at 9', 'make it 10', 'Every day at 10:00'],
+  ['vitamins every day at 9', 'no, 8', 'Every day at 08:00'],
+  ['vitamins every day at 9', 'actually weekdays', 'Every weekday at 09:00'],
+  ['call mum tomorrow at 9', 'change it to friday', 'Once on Fri 20 Nov at 09:00'],
+])('right after [Create] a time changes the task that was made: %s, %s', async (first, then, told) => {
+  const { talk, message } = await afterAsking(first, {}, privately);
+  await talk.press(message, 'Create');
+  expect(await talk.tells(then)).toMatch(/^Changed: #1 /);
+  expect(await talk.tells('/task 1')).toContain(told);
+  expect(await tasksIn(talk)).toHaveLength(1);
+});
+
+test('right after [Create] words with a text of their own begin another task', async () => {
+  const { talk, message } = await afterAsking('vitamins every day at 9', {}, privately);
+  await talk.press(message, 'Create');
+  expect(await talk.tells('ok, tomorrow at 9 call mum')).toContain('New task: ');
+  expect(await talk.tells('/task 1')).toContain('Every day at 09:00');
+});
+
 test('"no" ends a question', async () => {
   const { talk, message } = await afterAsking('call the vet', {}, privately);
   await talk.say('no');

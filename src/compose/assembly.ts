@@ -56,6 +56,7 @@ import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
 import { createRunSecrets, createSecretsAhead } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createSecretQuestions, type SecretQuestions } from '../app/use-cases/secret-questions.ts';
+import { createSecretReach } from '../app/use-cases/secret-reach.ts';
 import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
@@ -208,7 +209,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
   const asking = {
     ...making,
-    secretsAhead: createSecretsAhead({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
+    ...secretRulesOf({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
     blobs,
     retimed: review?.look,
     retentionMs: settings.RETENTION_DAYS * dayMs,
@@ -301,6 +302,11 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   const secrets = createSecretKeeping(deps);
   const secretQuestions = createSecretQuestions({ ...deps, secrets });
   return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
+}
+
+/** What they allow to tasks that are made or changed. */
+function secretRulesOf(deps: Parameters<typeof createSecretsAhead>[0] & Parameters<typeof createSecretReach>[0]) {
+  return { secretsAhead: createSecretsAhead(deps), secretReach: createSecretReach(deps) };
 }
 
 /** A text that people wrote is tried by its language. */

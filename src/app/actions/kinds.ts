@@ -6,7 +6,8 @@ import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { budgetKinds, type BudgetKind, type BudgetPeriod, type Costs } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Estimates } from '../ports/metering.ts';
-import { type Action, type ActionPreview, type Actions, isEffect, type SecretSent } from './action.ts';
+import type { SecretSent } from '../ports/secrets.ts';
+import { type Action, type ActionPreview, type Actions, isEffect } from './action.ts';
 import type { ActionForm } from './form.ts';
 
 /** The kinds of actions as the rooms around the pipeline know them: they can be told of, and not be done. */

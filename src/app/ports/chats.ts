@@ -37,7 +37,6 @@ export interface OnlyFor {
 
 /** A task that was made in a message, whose card that goes on showing; or one that it says was started, with the way to its topic. */
 export interface StandsFor {
-  /** A card that is pressed stands as `made` where no other one does, as for tasks that an older version made. */
   readonly as: 'made' | 'started' | 'pressed';
   readonly taskId: string;
 }

@@ -12,6 +12,7 @@ import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
 import type { SecretsAhead } from '../use-cases/run-secrets.ts';
+import type { SecretReach } from '../use-cases/secret-reach.ts';
 import {
   defineTask,
   firstSlot,
@@ -46,6 +47,7 @@ export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Trials;
   readonly secretsAhead: SecretsAhead;
+  readonly secretReach: SecretReach;
   readonly quota: Quota;
   /** Told when a task may have another schedule now: a hint that may get lost. */
   readonly retimed?: ((taskId: string) => void) | undefined;
@@ -79,11 +81,14 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const { definition, policy } = checked;
   const ownerId = isPerson(request.actor) ? request.actor : null;
   const unset = await unsetSecrets(deps, { action: definition.action, ownerId, chat: home }, request.words);
+  const scopes = deps.scopesOf(definition.action);
+  const reach = await deps.secretReach(request.actor, home);
+  reach.heedNew(ownerId, scopes);
   const result = await store.createTask(
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action), expiresAt: grantEndOf(fields, settings, now) },
+      grant: { id: ids.next(), scopes, expiresAt: grantEndOf(fields, settings, now) },
       home,
       owner: ownerId,
       ownerIfNone: apiPrincipal,
@@ -100,8 +105,10 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       warnings: [...checked.warnings, ...unset],
       endPause: (due) => endOfPause(deps, due),
     },
-    (scene) =>
-      replaceDefinition(claimsFirst(deps, scene, now), { scene, rules: deps.rules, checked, input: fields, now }),
+    (scene) => {
+      const claimed = claimsFirst(deps, scene, now);
+      return reach.heed(scene, replaceDefinition(claimed, { scene, rules: deps.rules, checked, input: fields, now }));
+    },
   );
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) deps.bell.ring('scheduler');

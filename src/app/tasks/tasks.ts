@@ -139,6 +139,8 @@ interface Deed {
   /** The verb and what it was given: the same key with something else is refused. */
   readonly verb: readonly [string, ...unknown[]];
   readonly look?: ChangeRequest['look'];
+  /** It may change what the grant allows. */
+  readonly isReaching?: boolean;
 }
 
 /** Changes a task under its lock, once the slots that were due are taken up. */
@@ -165,14 +167,16 @@ async function changeTelling<T>(
 /** A change that leaves the slots that are due to the scheduler. */
 async function changeBare<T>(
   deps: TasksDeps,
-  { target, verb, look, now }: Deed & { readonly now: number },
+  { target, verb, look, now, isReaching = false }: Deed & { readonly now: number },
   plan: (scene: TaskScene) => Telling<T>,
 ): Promise<Changed & { readonly told: T }> {
   const { taskId, actor, traceId, idempotencyKey = null } = target;
   const once = onceOf(deps, idempotencyKey, { scope: verb[0], target: taskId, payload: [taskId, ...verb] });
   const endPause: ChangeRequest['endPause'] = (due) => endOfPause(deps, due);
   const request = { taskId, actor, at: now, once, quota: deps.quota, traceId, endPause };
-  const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, plan);
+  const reach = isReaching ? await deps.secretReach(actor, target) : null;
+  const heeding = reach === null ? plan : (scene: TaskScene) => reach.heed(scene, plan(scene));
+  const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, heeding);
   // A key belongs to one verb, so it keeps what that verb tells.
   return { ...changed, told: changed.told as T };
 }
@@ -185,7 +189,7 @@ export interface Edited extends Changed {
 async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
   const { hosts, unset } = await aroundAction(deps, target, patch.action);
   const changed = await withTemplates(deps, target.actor, (rules) =>
-    changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
+    changeTelling(deps, { target, verb: ['edit', patch], isReaching: patch.action !== undefined }, (scene) => {
       refuseDeleted(scene.scene);
       const edited = editTask({ ...rules, words: target.words, hosts }, scene, patch);
       return { ...edited.change, told: { warnings: [...edited.warnings, ...unset], changes: edited.changes } };
@@ -262,7 +266,7 @@ async function undo(deps: TasksDeps, target: Target, entryId: string | null): Pr
   const { ids } = deps;
   const look = { recent: true } as const;
   const changed = await withTemplates(deps, target.actor, (rules) =>
-    changeTelling(deps, { target, verb: ['undo', entryId], look }, (scene) => {
+    changeTelling(deps, { target, verb: ['undo', entryId], look, isReaching: true }, (scene) => {
       const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
       return { ...back, told: { undone: entry, moot } };
     }),
@@ -284,7 +288,7 @@ async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<
   const grantId = deps.ids.next();
   const lastsMs = wish.expiresAt === undefined ? await grantLastsMs(deps.store, target.taskId) : null;
   const expiresAt = wish.expiresAt ?? (lastsMs === null ? null : deps.clock.now() + lastsMs);
-  const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
+  const changed = await changeTelling(deps, { target, verb: ['grant', wish], isReaching: true }, (scene) => ({
     ...planGrant(scene, { ...wish, expiresAt, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
@@ -302,7 +306,7 @@ async function renew(
   const id = deps.ids.next();
   return change(
     deps,
-    { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])] },
+    { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])], isReaching: true },
     (scene) => planRenew(scene, { scopesOf, lastsMs, isWhole, of, id, actor: target.actor }),
   );
 }

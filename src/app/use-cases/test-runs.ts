@@ -15,6 +15,7 @@ import { settingsAt } from '../tasks/create.ts';
 import { checkContent, withTemplates, type Rules, type Trials } from '../tasks/definition.ts';
 import { noThread } from './messages.ts';
 import type { SecretsAhead } from './run-secrets.ts';
+import type { SecretReach } from './secret-reach.ts';
 
 /** An action that is done once, before there is a task that does it. */
 export interface TestRequest {
@@ -37,10 +38,11 @@ export interface TestRequest {
 type TestRunsDeps = Pick<World, 'clock' | 'ids'> & {
   readonly store: Pick<TaskStore, 'openThread' | 'readRun'> & Pick<ChatStore, 'findChat'>;
   readonly runs: RunService;
-  readonly kinds: Pick<Kinds, 'changesThings'>;
+  readonly kinds: Pick<Kinds, 'changesThings' | 'scopesOf'>;
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Trials;
   readonly secretsAhead: SecretsAhead;
+  readonly secretReach: SecretReach;
 };
 
 export type TestRuns = ReturnType<typeof createTestRuns>;
@@ -93,7 +95,10 @@ async function check(deps: TestRunsDeps, { threadKey, title, instructions, actio
   const { hosts } = thread === null ? settingsOf({}) : await settingsAt(deps.store, thread);
   const content = { title, instructions, action, policies: {} };
   await withTemplates(deps, actor, async (rules) => checkContent({ ...rules, hosts }, content));
-  if (thread !== null) await deps.secretsAhead({ action, ownerId: isPerson(actor) ? actor : null, chat: thread });
+  if (thread === null) return;
+  const ownerId = isPerson(actor) ? actor : null;
+  await deps.secretsAhead({ action, ownerId, chat: thread });
+  (await deps.secretReach(actor, thread)).heedNew(ownerId, deps.kinds.scopesOf(action));
 }
 
 function notAgreed(): AppError {

@@ -48,7 +48,7 @@ export function* standWhereSaid(
   const { as, taskId } = is;
   const row = { ...where, id: saidLane(is), kind: as === 'started' ? as : 'card', taskId };
   if (as !== 'pressed') return yield* stand(row, at);
-  // The pinned card stands for itself.
+  // A card that is pressed stands where no other one does, as for tasks that an older version made. The pinned one has its own row.
   const pinned = yield* one(
     select(pick(tasks, 'id'))`from tasks where id = ${taskId} and card_message_id = ${int(edits)}`,
   );

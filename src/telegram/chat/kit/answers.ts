@@ -95,7 +95,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_action: 'itself',
   invalid_cursor: () => texts.chat.oldButton,
   unauthorized: 'ours',
-  forbidden: 'ours',
+  forbidden: 'itself',
   method_not_allowed: 'ours',
   not_found: () => texts.chat.noSuchTask,
   task_not_found: () => texts.chat.noSuchTask,

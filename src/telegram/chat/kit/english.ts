@@ -232,6 +232,8 @@ export const deedTexts = {
   snoozedPaused: 'It is paused; this comes all the same.',
   snoozedToo: (times: string): string => `Also snoozed to ${times}.`,
   snoozesHeld: (times: string): string => `Snoozed to ${times}, but only if you resume it before then.`,
+  snoozesHeldAll: (count: number): string =>
+    plural(count, { one: 'Resume in time, or {n} snooze is lost.', other: 'Resume in time, or {n} snoozes are lost.' }),
   snoozesPassed: (times: string, count: number): string =>
     `${plural(count, { one: 'A snooze', other: '{n} snoozes' })} passed while it was paused: ${times}.`,
   snoozeHow: (number: number): Rich =>
@@ -260,23 +262,13 @@ export const deedTexts = {
   cancelledRun: (name: Rich): Rich => say`Stopping the run of ${name}.`,
   nothingRuns: (name: Rich): Rich => say`${name} is not running now.`,
   nothingToCancel: 'There is nothing to cancel here. To stop a run, name its task: /cancel #3',
-  pausedAll: (
-    count: number,
-    left: number,
-    { until, held }: { readonly until: string | null; readonly held: number },
-  ): string =>
+  pausedAll: (count: number, left: number, until: string | null): string =>
     count + left === 0
       ? 'There is nothing to pause here.'
       : lines(
           until === null
             ? plural(count, { one: 'Paused {n} task.', other: 'Paused {n} tasks.' })
             : plural(count, { one: `Paused {n} task until ${until}.`, other: `Paused {n} tasks until ${until}.` }),
-          held === 0
-            ? null
-            : plural(held, {
-                one: '{n} snoozed result comes only if you resume before its time.',
-                other: '{n} snoozed results come only if you resume before their times.',
-              }),
           unchanged(left),
         ).text,
   resumedAll: (count: number, left: number): string =>

@@ -11,7 +11,6 @@ import {
 } from '../../domain/secrets/secret.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { SecretSent } from '../actions/action.ts';
 import type { Kinds } from '../actions/kinds.ts';
 import type { World } from '../ports/outside.ts';
 import type {
@@ -20,6 +19,7 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
+  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';
@@ -161,7 +161,11 @@ function foundIn(
   }
   const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
   if (mayGo) return { name, stored, given };
-  return refused('secret_host', name, `${hostWords(name, host)} The operator names its hosts in SECRET_${name}_HOSTS.`);
+  return refused(
+    'secret_host',
+    name,
+    `${hostWords(name, host)} ${given === null ? `The operator names its hosts: cronogram secret set ${name} --operator --host ${host.slice(0, 100)}` : `The operator names its hosts in SECRET_${name}_HOSTS.`}`,
+  );
 }
 
 function hostWords(name: string, host: string): string {

@@ -18,6 +18,7 @@ import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
 import type { Meter } from '../app/ports/metering.ts';
+import type { Estimates } from '../app/ports/metering.ts';
 import type {
   Backups,
   Bell,
@@ -52,9 +53,10 @@ import { createBlobs } from '../app/use-cases/blobs.ts';
 import { createAccess, createMembership, type Access } from '../app/use-cases/membership.ts';
 import { createMessages, type Messages } from '../app/use-cases/messages.ts';
 import { createChats, type Chats } from '../app/use-cases/reachable-chats.ts';
-import { createRunSecrets } from '../app/use-cases/run-secrets.ts';
+import { createRunSecrets, createSecretsAhead } from '../app/use-cases/run-secrets.ts';
 import { createRuns, type Runs } from '../app/use-cases/runs.ts';
 import { createSecretQuestions, type SecretQuestions } from '../app/use-cases/secret-questions.ts';
+import { createSecretReach } from '../app/use-cases/secret-reach.ts';
 import { createSecretKeeping, type Secrets as SecretKeeping } from '../app/use-cases/secrets.ts';
 import { createSpending, type Spending } from '../app/use-cases/spending.ts';
 import { createTestRuns, type TestRuns } from '../app/use-cases/test-runs.ts';
@@ -199,9 +201,15 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
+  const making = {
+    ...shared,
+    ...rulesOf(settings, actions, reckoning),
+    templates: checksOf(templates, expressions),
+    runs,
+  };
   const asking = {
     ...making,
+    ...secretRulesOf({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
     blobs,
     retimed: review?.look,
     retentionMs: settings.RETENTION_DAYS * dayMs,
@@ -296,6 +304,11 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
 }
 
+/** What they allow to tasks that are made or changed. */
+function secretRulesOf(deps: Parameters<typeof createSecretsAhead>[0] & Parameters<typeof createSecretReach>[0]) {
+  return { secretsAhead: createSecretsAhead(deps), secretReach: createSecretReach(deps) };
+}
+
 /** A text that people wrote is tried by its language. */
 function checksOf(templates: Templates, expressions: Expressions): Trials {
   return {
@@ -315,9 +328,9 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-function rulesOf(settings: RoomSettings, actions: Actions) {
+function rulesOf(settings: RoomSettings, actions: Actions, estimates: Estimates) {
   return {
-    kinds: kindsOf(actions),
+    kinds: kindsOf(actions, estimates),
     scopesOf: actions.scopesOf,
     rules: {
       actions,

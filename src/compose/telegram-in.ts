@@ -65,6 +65,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       access: rooms.access,
       secrets: rooms.secrets,
       secretQuestions: rooms.secretQuestions,
+      digest: sha256,
+      blobs: rooms.blobs,
       deleteSaid: (address, messageId) => deleteSaid(aside, address, messageId),
       store,
       preview: (schedule, words) =>

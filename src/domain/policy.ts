@@ -1,10 +1,10 @@
 import { keepIn, type Keep } from './chat-settings.ts';
-import { AppError } from './errors.ts';
 import * as limits from './limits.ts';
 import { quietFault, type QuietInput } from './pacing/quiet.ts';
+import { PolicyFault } from './policy-faults.ts';
 import { DAY_MS } from './schedule/time/calendar.ts';
 import { durationMs, fixedMs } from './schedule/time/duration.ts';
-import { budgetForms, emptyBudget, isEmptyBudget } from './spending/usage.ts';
+import { budgetForms, isEmptyBudget } from './spending/usage.ts';
 
 /** A value of a policy: its form with its bounds, and what it is for. The checks, the API, its client and the chat follow it. */
 export type Form = { readonly about: string; readonly needed?: true; readonly example?: string } & (
@@ -327,11 +327,12 @@ export function checkPolicies(chosen: Policies): void {
   for (const name of policyNames) checkValue(name, policyTable[name], chosen[name]);
   checkAutoPause(chosen.auto_pause);
   const quiet = chosen.quiet === undefined ? null : quietFault(chosen.quiet);
-  if (quiet !== null) throw refused('quiet', quiet);
-  if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw refused('keep', 'names runs, days or both');
-  if (chosen.budget !== undefined && isEmptyBudget(chosen.budget)) throw refused('budget', emptyBudget);
+  if (quiet !== null) throw new PolicyFault('quiet', quiet);
+  if (chosen.keep !== undefined && keepIn(chosen.keep) === null) throw new PolicyFault('keep', 'keepsNothing');
+  if (chosen.budget !== undefined && isEmptyBudget(chosen.budget)) throw new PolicyFault('budget', 'budgetsNothing');
   const { startAt, until } = policyOf(chosen, { actionKind: 'message', minGapMs: null });
-  if (startAt !== undefined && until !== undefined && until < startAt) throw refused('until', 'lies before start_at');
+  if (startAt !== undefined && until !== undefined && until < startAt)
+    throw new PolicyFault('until', 'endsBeforeStart');
 }
 
 /** An action that watches tells of changes alone already, and would be compared with what it never told. */
@@ -340,7 +341,7 @@ export function checkUnchanged(
   action: Readonly<Record<string, unknown>>,
 ): void {
   if (wanted === 'none' || action['watch'] === undefined) return;
-  throw refused('skip_if_unchanged', 'does not go with watch in the action, which does the same; keep one of them');
+  throw new PolicyFault('skip_if_unchanged', 'besideWatch');
 }
 
 /** The bounds of lengths and instants, wherever they stand. */
@@ -358,20 +359,18 @@ function checkValue(field: string, form: Form, value: unknown): void {
 
 function checkAutoPause(pause: number | undefined): void {
   if (pause === undefined || pause === 0 || (pause >= limits.autoPauseMin && pause <= limits.autoPauseMax)) return;
-  throw refused('auto_pause', `is 0 (off) or ${limits.autoPauseMin} to ${limits.autoPauseMax}`);
+  throw new PolicyFault('auto_pause', 'autoPauseOut');
 }
 
 /** A slot that is spread beyond the next one would run in another order than people read. */
 export function checkJitter({ jitterMs }: Policy, minGapMs: number | null): void {
-  if (minGapMs !== null && jitterMs >= minGapMs) throw refused('jitter', 'is shorter than the gap between two runs');
+  if (minGapMs !== null && jitterMs >= minGapMs) throw new PolicyFault('jitter', 'widerThanGap');
 }
 
 function checkDuration(field: string, text: string, { minMs, maxMs }: Extract<Form, { kind: 'length' }>): void {
   const ms = fixedMs(text);
-  if (ms === null) {
-    throw refused(field, 'is a duration such as PT90S, PT10M, PT2H or P1D; months and years have no fixed length');
-  }
-  if (ms < minMs || ms > maxMs) throw refused(field, `is out of range: ${minMs / 1000} s to ${maxMs / 1000} s`);
+  if (ms === null) throw new PolicyFault(field, 'noLength');
+  if (ms < minMs || ms > maxMs) throw new PolicyFault(field, 'lengthOut', [minMs / 1000, maxMs / 1000]);
 }
 
 const instantText = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
@@ -381,10 +380,6 @@ function checkInstant(field: string, text: string): void {
   // The 30th of February would be read as the 2nd of March, which nobody meant.
   const exists = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
   if (!exists || Number.isNaN(Date.parse(text))) {
-    throw refused(field, 'is an instant with its offset, such as 2027-01-31T09:00:00Z');
+    throw new PolicyFault(field, 'noInstant');
   }
-}
-
-function refused(field: string, problem: string): AppError {
-  return new AppError('invalid_policy', `policies.${field} ${problem}.`, { details: { field: `policies.${field}` } });
 }

@@ -10,6 +10,7 @@ const telling =
 const harmless: Readonly<Record<string, string>> = {
   'tasks.refresh_ms': 'a length of time',
   'token_chats.token_id': 'the id of a row',
+  'runs.reserved_tokens': 'an amount',
 };
 
 /** Tables that are made for it: sealed, or as a hash. */

@@ -37,7 +37,7 @@ export interface OnlyFor {
 
 /** A task that was made in a message, whose card that goes on showing; or one that it says was started, with the way to its topic. */
 export interface StandsFor {
-  readonly as: 'made' | 'started';
+  readonly as: 'made' | 'started' | 'pressed';
   readonly taskId: string;
 }
 
@@ -173,7 +173,7 @@ export interface ChatTasksQuery {
   readonly ownerId: Actor | null;
   readonly text: string | null;
   /** Absent where it does not matter what they are about. */
-  readonly subject?: string | null;
+  readonly subjects?: readonly string[] | null;
   readonly offset: number;
   readonly limit: number;
 }

@@ -129,6 +129,10 @@ export interface SecretStore {
   secretsOf(place: SecretPlace): Promise<readonly Secret[]>;
   /** Tasks of the chat that go on, with the scopes of their grants. */
   secretUsers(place: SecretPlace): Promise<readonly SecretUser[]>;
+  /** The chat of a thread, and who let it in; null where there is none yet. */
+  secretChat(
+    thread: NonNullable<SecretPlace>,
+  ): Promise<{ readonly chatId: string; readonly approvedBy: Actor | null } | null>;
   /** Those of these names that the chat and the operator have. */
   secretScene(asked: Pick<RevealAsked, 'names' | 'chatId' | 'ownerId'>): Promise<SecretScene>;
   /** `other` where the name belongs to a row with another id by now, under which it must be sealed anew. */
@@ -155,4 +159,11 @@ export interface SecretStore {
   }): Promise<readonly { readonly id: string; readonly sealed: Sealed }[]>;
   /** Puts boxes in the place of others, unless those were replaced meanwhile. */
   sealAnew(boxes: readonly { readonly id: string; readonly old: string; readonly sealed: Sealed }[]): Promise<void>;
+}
+
+/** A secret that an action sends, as far as its settings tell. */
+export interface SecretSent {
+  /** Or the place of the context that names it, such as `{{ context.tokenRef }}`. */
+  readonly name: string;
+  readonly host: string;
 }

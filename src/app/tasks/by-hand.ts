@@ -5,7 +5,7 @@ import * as limits from '../../domain/limits.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { wallText } from '../../domain/schedule/schedule.ts';
-import { iso } from '../../domain/schedule/time/calendar.ts';
+import { iso, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import { policyFor, requestOf, type RunnableTask } from '../pipeline/run-requests.ts';
 import { isSlotOf, type SlotPlanDeps } from '../pipeline/slot-plans.ts';
 import type { Ids } from '../ports/outside.ts';
@@ -136,4 +136,9 @@ function refuseOutside({ task }: TaskScene, until: number, now: number): void {
   if (until > now && until - now <= limits.snoozeMaxMs) return;
   const latest = wallText(now + limits.snoozeMaxMs, task.schedule.timezone);
   throw invalid('until', `A snooze ends in the future, by ${latest} at the latest.`);
+}
+
+/** A wait of whole minutes counts from the running minute, so that nothing comes amid one. */
+export function afterWait(now: number, ms: number): number {
+  return (ms % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now) + ms;
 }

@@ -1,7 +1,7 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { settingsOf, wordsIn, type ChatSettings } from '../../domain/chat-settings.ts';
 import { idempotencyRetentionMs } from '../../domain/limits.ts';
-import type { AdviceWords } from '../../domain/schedule/advice.ts';
+import { type AdviceWords, englishAdvice, type Warning } from '../../domain/schedule/advice.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Assumed } from '../../domain/when/asked.ts';
@@ -11,6 +11,8 @@ import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { Created, Quota, TaskStore } from '../ports/tasks.ts';
 import type { Once } from '../use-cases/kept-answers.ts';
+import type { SecretsAhead } from '../use-cases/run-secrets.ts';
+import type { SecretReach } from '../use-cases/secret-reach.ts';
 import {
   defineTask,
   firstSlot,
@@ -44,6 +46,8 @@ export interface CreateDeps extends SlotPlanDeps, Pick<World, 'log' | 'clock' | 
   readonly store: TaskStore & Pick<ChatStore, 'findChat'>;
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Trials;
+  readonly secretsAhead: SecretsAhead;
+  readonly secretReach: SecretReach;
   readonly quota: Quota;
   /** Told when a task may have another schedule now: a hint that may get lost. */
   readonly retimed?: ((taskId: string) => void) | undefined;
@@ -75,13 +79,18 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
     defineTask({ ...rules, words: request.words, hosts: settings.hosts }, fields, now),
   );
   const { definition, policy } = checked;
+  const ownerId = isPerson(request.actor) ? request.actor : null;
+  const unset = await unsetSecrets(deps, { action: definition.action, ownerId, chat: home }, request.words);
+  const scopes = deps.scopesOf(definition.action);
+  const reach = await deps.secretReach(request.actor, home);
+  reach.heedNew(ownerId, scopes);
   const result = await store.createTask(
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes: deps.scopesOf(definition.action), expiresAt: grantEndOf(fields, settings, now) },
+      grant: { id: ids.next(), scopes, expiresAt: grantEndOf(fields, settings, now) },
       home,
-      owner: isPerson(request.actor) ? request.actor : null,
+      owner: ownerId,
       ownerIfNone: apiPrincipal,
       actor: request.actor,
       at: now,
@@ -93,11 +102,13 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
       once,
       traceId: request.traceId,
       newChatId: ids.next(),
-      warnings: checked.warnings,
+      warnings: [...checked.warnings, ...unset],
       endPause: (due) => endOfPause(deps, due),
     },
-    (scene) =>
-      replaceDefinition(claimsFirst(deps, scene, now), { scene, rules: deps.rules, checked, input: fields, now }),
+    (scene) => {
+      const claimed = claimsFirst(deps, scene, now);
+      return reach.heed(scene, replaceDefinition(claimed, { scene, rules: deps.rules, checked, input: fields, now }));
+    },
   );
   // A new task is nobody's business but the scheduler's, until its first slot is due.
   if (result.created) deps.bell.ring('scheduler');
@@ -137,6 +148,16 @@ export async function grantLastsMs(
   const task = await store.readTask(taskId);
   const { grantDays } = task === null ? settingsOf({}) : await settingsAt(store, task.home);
   return grantDays === null ? null : grantDays * DAY_MS;
+}
+
+/** Secrets may be set after the task that names them, so that is a warning; those that it must not use are refused. */
+export async function unsetSecrets(
+  { secretsAhead }: Pick<CreateDeps, 'secretsAhead'>,
+  task: Parameters<SecretsAhead>[0],
+  words: AdviceWords = englishAdvice,
+): Promise<readonly Warning[]> {
+  const names = await secretsAhead(task);
+  return names.map((name) => ({ code: 'secret_missing', message: words.secretMissing(name) }));
 }
 
 function grantEndOf({ grantExpiresAt: at }: Pick<TaskInput, 'grantExpiresAt'>, settings: ChatSettings, now: number) {

@@ -3,7 +3,6 @@ import { settingsOf } from '../../domain/chat-settings.ts';
 import { missing } from '../../domain/errors.ts';
 import type { AdviceWords } from '../../domain/schedule/advice.ts';
 import type { Warning } from '../../domain/schedule/schedule.ts';
-import { MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Task } from '../../domain/task.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import { endOfPause } from '../pipeline/scheduler.ts';
@@ -26,9 +25,18 @@ import {
 } from '../ports/tasks.ts';
 import { filled } from '../use-cases/runs.ts';
 import { planAgain, refuseUnrepeatable, retryUnderWay, type Repeat } from './again.ts';
-import { planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
+import { afterWait, planRunNow, planSnooze, type Snoozed } from './by-hand.ts';
 import { planContext, type ContextWish } from './context.ts';
-import { createTask, grantLastsMs, onceOf, refuseHostsAt, ringAll, type CreateDeps, type Key } from './create.ts';
+import {
+  createTask,
+  grantLastsMs,
+  onceOf,
+  refuseHostsAt,
+  ringAll,
+  unsetSecrets,
+  type CreateDeps,
+  type Key,
+} from './create.ts';
 import { withTemplates } from './definition.ts';
 import { editTask, type Changes, type TaskPatch } from './edit.ts';
 import {
@@ -140,6 +148,8 @@ interface Deed {
   /** The verb and what it was given: the same key with something else is refused. */
   readonly verb: readonly [string, ...unknown[]];
   readonly look?: ChangeRequest['look'];
+  /** It may change what the grant allows. */
+  readonly isReaching?: boolean;
 }
 
 /** Changes a task under its lock, once the slots that were due are taken up. */
@@ -166,14 +176,16 @@ async function changeTelling<T>(
 /** A change that leaves the slots that are due to the scheduler. */
 async function changeBare<T>(
   deps: TasksDeps,
-  { target, verb, look, now }: Deed & { readonly now: number },
+  { target, verb, look, now, isReaching = false }: Deed & { readonly now: number },
   plan: (scene: TaskScene) => Telling<T>,
 ): Promise<Changed & { readonly told: T }> {
   const { taskId, actor, traceId, idempotencyKey = null } = target;
   const once = onceOf(deps, idempotencyKey, { scope: verb[0], target: taskId, payload: [taskId, ...verb] });
   const endPause: ChangeRequest['endPause'] = (due) => endOfPause(deps, due);
   const request = { taskId, actor, at: now, once, quota: deps.quota, traceId, endPause };
-  const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, plan);
+  const reach = isReaching ? await deps.secretReach(actor, target) : null;
+  const heeding = reach === null ? plan : (scene: TaskScene) => reach.heed(scene, plan(scene));
+  const changed = await deps.store.changeTask(look === undefined ? request : { ...request, look }, heeding);
   // A key belongs to one verb, so it keeps what that verb tells.
   return { ...changed, told: changed.told as T };
 }
@@ -184,22 +196,25 @@ export interface Edited extends Changed {
 }
 
 async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<Edited> {
-  const hosts = patch.action === undefined ? null : await hostsFor(deps, target.taskId);
+  const { hosts, unset } = await aroundAction(deps, target, patch.action);
   const changed = await withTemplates(deps, target.actor, (rules) =>
-    changeTelling(deps, { target, verb: ['edit', patch] }, (scene) => {
+    changeTelling(deps, { target, verb: ['edit', patch], isReaching: patch.action !== undefined }, (scene) => {
       refuseDeleted(scene.scene);
       const edited = editTask({ ...rules, words: target.words, hosts }, scene, patch);
-      return { ...edited.change, told: { warnings: edited.warnings, changes: edited.changes } };
+      return { ...edited.change, told: { warnings: [...edited.warnings, ...unset], changes: edited.changes } };
     }),
   );
   tellOutside(deps, changed, changed.told.changes);
   return { ...changed, ...changed.told };
 }
 
-/** Hosts to which the chat of the task keeps its tasks. */
-async function hostsFor({ store }: TasksDeps, taskId: string): Promise<readonly string[] | null> {
-  const task = await store.readTask(taskId);
-  return task === null ? null : settingsOf(await store.chatSettings(task.chatId)).hosts;
+/** What the chat of the task has to say about another action: its hosts and its secrets. */
+async function aroundAction(deps: TasksDeps, { taskId, words }: Target, action: TaskPatch['action']) {
+  const task = action === undefined ? null : await deps.store.readTask(taskId);
+  if (task === null || action === undefined) return { hosts: null, unset: [] };
+  const { chatId, ownerId } = task;
+  const { hosts } = settingsOf(await deps.store.chatSettings(chatId));
+  return { hosts, unset: await unsetSecrets(deps, { action, ownerId, chat: chatId }, words) };
 }
 
 /** Another schedule is computed once more. */
@@ -260,7 +275,7 @@ async function undo(deps: TasksDeps, target: Target, entryId: string | null): Pr
   const { ids } = deps;
   const look = { recent: true } as const;
   const changed = await withTemplates(deps, target.actor, (rules) =>
-    changeTelling(deps, { target, verb: ['undo', entryId], look }, (scene) => {
+    changeTelling(deps, { target, verb: ['undo', entryId], look, isReaching: true }, (scene) => {
       const { change: back, entry, moot } = planUndo({ ...scene, rules, ids }, entryId);
       return { ...back, told: { undone: entry, moot } };
     }),
@@ -283,7 +298,7 @@ async function grant(deps: TasksDeps, target: Target, wish: GrantWish): Promise<
   const grantId = deps.ids.next();
   const lastsMs = wish.expiresAt === undefined ? await grantLastsMs(deps.store, target.taskId) : null;
   const expiresAt = wish.expiresAt ?? (lastsMs === null ? null : deps.clock.now() + lastsMs);
-  const changed = await changeTelling(deps, { target, verb: ['grant', wish] }, (scene) => ({
+  const changed = await changeTelling(deps, { target, verb: ['grant', wish], isReaching: true }, (scene) => ({
     ...planGrant(scene, { ...wish, expiresAt, scopesOf: deps.scopesOf, id: grantId, actor: target.actor }),
     told: { grantId },
   }));
@@ -301,7 +316,7 @@ async function renew(
   const id = deps.ids.next();
   return change(
     deps,
-    { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])] },
+    { target, verb: ['renew', ...(isWhole ? [isWhole] : []), ...(of === null ? [] : [of])], isReaching: true },
     (scene) => planRenew(scene, { scopesOf, lastsMs, isWhole, of, id, actor: target.actor }),
   );
 }
@@ -382,9 +397,4 @@ async function readTaskRun({ store }: TasksDeps, id: string | null): Promise<Tas
   const taskRun = await store.readTaskRun(id ?? '');
   if (taskRun === null) throw missing('task');
   return taskRun;
-}
-
-/** A wait of whole minutes counts from the running minute, so that nothing comes amid one. */
-function afterWait(now: number, ms: number): number {
-  return (ms % MINUTE_MS === 0 ? Math.floor(now / MINUTE_MS) * MINUTE_MS : now) + ms;
 }

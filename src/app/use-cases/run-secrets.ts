@@ -1,5 +1,17 @@
-import { allows } from '../../domain/grant.ts';
-import { type OperatorSecret, isAmong, isGranted, mayUse, secretValue } from '../../domain/secrets/secret.ts';
+import { type Actor, apiPrincipal } from '../../domain/access.ts';
+import { AppError } from '../../domain/errors.ts';
+import { allows, hostScope } from '../../domain/grant.ts';
+import {
+  type OperatorSecret,
+  isAmong,
+  isGranted,
+  mayUse,
+  nameFault,
+  secretValue,
+} from '../../domain/secrets/secret.ts';
+import type { ActionSpec } from '../../domain/task.ts';
+import type { Thread } from '../../domain/thread.ts';
+import type { Kinds } from '../actions/kinds.ts';
 import type { World } from '../ports/outside.ts';
 import type {
   KeyRing,
@@ -7,6 +19,7 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
+  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';
@@ -65,6 +78,61 @@ export function createRunSecrets({ store, vault, operator, clock }: RunSecretsDe
   };
 }
 
+/** The task that is made or changed, and for whom it will run. */
+interface TaskAhead {
+  readonly action: ActionSpec;
+  /** Null where nobody in particular does it: then it is whoever approved the chat. */
+  readonly ownerId: Actor | null;
+  /** Our own id of a chat, or the thread of one. */
+  readonly chat: string | null | Pick<Thread, 'provider' | 'address'>;
+}
+
+interface AheadDeps extends Pick<RunSecretsDeps, 'operator'> {
+  readonly store: Pick<SecretStore, 'secretScene' | 'secretChat'>;
+  readonly kinds: Pick<Kinds, 'secretsOf' | 'scopesOf'>;
+}
+
+/** Looks ahead at the secrets of a task: refuses those that its runs would be refused for good, and names those that are still to be set. */
+export type SecretsAhead = (task: TaskAhead) => Promise<readonly string[]>;
+
+export function createSecretsAhead({ store, operator, kinds }: AheadDeps): SecretsAhead {
+  return async ({ action, ownerId: owner, chat }) => {
+    const sent = kinds.secretsOf(action).filter(({ name }) => nameFault(name) === null);
+    if (sent.length === 0) return [];
+    const isThread = typeof chat === 'object' && chat !== null;
+    const place = isThread ? await store.secretChat(chat) : { chatId: chat, approvedBy: null };
+    const asked = {
+      names: sent.map(({ name }) => name),
+      chatId: place?.chatId ?? null,
+      ownerId: owner ?? place?.approvedBy ?? apiPrincipal,
+      scopes: kinds.scopesOf(action),
+    };
+    const scene = await store.secretScene(asked);
+    const isMissing = (one: SecretSent) => {
+      const found = foundIn(one.name, { ...asked, host: one.host }, scene, operator);
+      if (!('is' in found)) return false;
+      // A host that a template names is judged by the run, which knows it.
+      if (found.reason === 'secret_host' && !asked.scopes.includes(hostScope(one.host))) return false;
+      const isThere = operator.some(({ name }) => name === one.name) || scene.secrets.some(isOf(one.name, null));
+      if (found.reason === 'secret_missing' && !isThere) return true;
+      const reason = isThere && found.reason === 'secret_missing' ? 'secret_not_allowed' : found.reason;
+      throw new AppError('invalid_action', found.error, { details: { field: fieldOf(action, one.name), reason } });
+    };
+    return [...new Set(sent.filter(isMissing).map(({ name }) => name))];
+  };
+}
+
+function isOf(name: string, chatId: string | null) {
+  return (one: SealedSecret): boolean => one.name === name && one.chatId === chatId;
+}
+
+/** The setting that names the secret, such as `action.auth.secret`. */
+function fieldOf(value: unknown, name: string, path = 'action'): string {
+  const [key, part] = Object.entries(value ?? {}).find(([, one]) => JSON.stringify(one)?.includes(name)) ?? [];
+  if (key === undefined) return path;
+  return typeof part === 'object' ? fieldOf(part, name, `${path}.${key}`) : `${path}.${key}`;
+}
+
 function foundIn(
   name: string,
   asked: RevealAsked,
@@ -76,22 +144,28 @@ function foundIn(
     const words = `The grant of this task does not name the secret ${name}. Save the task again, or renew its grant.`;
     return refused('grant_scope', name, words);
   }
-  const own = chatId === null ? undefined : scene.secrets.find((one) => one.name === name && one.chatId === chatId);
+  const own = chatId === null ? undefined : scene.secrets.find(isOf(name, chatId));
   if (own !== undefined) {
     if (own.hosts.length === 0 || isAmong(own.hosts, host)) return { name, stored: own, given: null };
     return refused('secret_host', name, `${hostWords(name, host)} It is for ${own.hosts.join(', ')}.`);
   }
   const given = operator.find((one) => one.name === name) ?? null;
-  const stored =
-    given === null ? (scene.secrets.find((one) => one.name === name && one.chatId === null) ?? null) : null;
+  const stored = given === null ? (scene.secrets.find(isOf(name, null)) ?? null) : null;
   const rules = given ?? stored;
-  if (rules === null || !mayUse(rules, { ...asked, ...scene })) {
-    const words = `There is no secret ${name} for this task. Set it with /secrets set ${name}, or have the operator allow this chat in SECRET_${name}_CHATS.`;
+  if (rules === null) {
+    return refused('secret_missing', name, `There is no secret ${name}. Set it with /secrets set ${name}.`);
+  }
+  if (!mayUse(rules, { ...asked, ...scene })) {
+    const words = `The secret ${name} is for tasks of owners of the bot. Set one of this chat with /secrets set ${name}, or have the operator allow this chat in SECRET_${name}_CHATS.`;
     return refused('secret_missing', name, words);
   }
   const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
   if (mayGo) return { name, stored, given };
-  return refused('secret_host', name, `${hostWords(name, host)} The operator names its hosts in SECRET_${name}_HOSTS.`);
+  return refused(
+    'secret_host',
+    name,
+    `${hostWords(name, host)} ${given === null ? `The operator names its hosts: cronogram secret set ${name} --operator --host ${host.slice(0, 100)}` : `The operator names its hosts in SECRET_${name}_HOSTS.`}`,
+  );
 }
 
 function hostWords(name: string, host: string): string {

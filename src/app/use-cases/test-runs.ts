@@ -1,4 +1,5 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
+import { settingsOf } from '../../domain/chat-settings.ts';
 import { type AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { MessageInput, RunInput } from '../../domain/run.ts';
@@ -13,6 +14,8 @@ import type { TaskStore } from '../ports/tasks.ts';
 import { settingsAt } from '../tasks/create.ts';
 import { checkContent, withTemplates, type Rules, type Trials } from '../tasks/definition.ts';
 import { noThread } from './messages.ts';
+import type { SecretsAhead } from './run-secrets.ts';
+import type { SecretReach } from './secret-reach.ts';
 
 /** An action that is done once, before there is a task that does it. */
 export interface TestRequest {
@@ -35,9 +38,11 @@ export interface TestRequest {
 type TestRunsDeps = Pick<World, 'clock' | 'ids'> & {
   readonly store: Pick<TaskStore, 'openThread' | 'readRun'> & Pick<ChatStore, 'findChat'>;
   readonly runs: RunService;
-  readonly kinds: Pick<Kinds, 'changesThings'>;
+  readonly kinds: Pick<Kinds, 'changesThings' | 'scopesOf'>;
   readonly rules: Omit<Rules, 'parsed'>;
   readonly templates: Trials;
+  readonly secretsAhead: SecretsAhead;
+  readonly secretReach: SecretReach;
 };
 
 export type TestRuns = ReturnType<typeof createTestRuns>;
@@ -79,13 +84,21 @@ export function createTestRuns(deps: TestRunsDeps) {
   };
 }
 
-type Wish = Pick<TestRequest, 'threadKey' | 'title' | 'instructions' | 'action' | 'actor'>;
+interface Wish extends Pick<TestRequest, 'title' | 'instructions' | 'action' | 'actor'> {
+  /** Null where no chat has a say yet. */
+  readonly threadKey: string | null;
+}
 
 /** As the creation of such a task would. */
 async function check(deps: TestRunsDeps, { threadKey, title, instructions, action, actor }: Wish): Promise<void> {
-  const { hosts } = await settingsAt(deps.store, parseThreadKey(threadKey));
+  const thread = threadKey === null ? null : parseThreadKey(threadKey);
+  const { hosts } = thread === null ? settingsOf({}) : await settingsAt(deps.store, thread);
   const content = { title, instructions, action, policies: {} };
   await withTemplates(deps, actor, async (rules) => checkContent({ ...rules, hosts }, content));
+  if (thread === null) return;
+  const ownerId = isPerson(actor) ? actor : null;
+  await deps.secretsAhead({ action, ownerId, chat: thread });
+  (await deps.secretReach(actor, thread)).heedNew(ownerId, deps.kinds.scopesOf(action));
 }
 
 function notAgreed(): AppError {

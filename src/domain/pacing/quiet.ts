@@ -24,13 +24,15 @@ export function isClock(text: string): boolean {
   return clock.test(text);
 }
 
-/** The fault of such hours, as the end of a sentence; null when there is none. */
-export function quietFault({ from, to, mode }: QuietInput): string | null {
-  if (mode === 'off') return from === undefined && to === undefined ? null : 'is either off or has hours, not both';
-  if (from === undefined || to === undefined || !isClock(from) || !isClock(to)) {
-    return 'needs from and to as clock times such as 22:00 and 07:00';
-  }
-  return from === to ? 'begins and ends at the same time; leave it out, or choose another end' : null;
+/** The name of what is wrong with such hours; null when nothing is. */
+export function quietFault({
+  from,
+  to,
+  mode,
+}: QuietInput): 'quietOffWithHours' | 'quietWithoutHours' | 'quietWithoutEnd' | null {
+  if (mode === 'off') return from === undefined && to === undefined ? null : 'quietOffWithHours';
+  if (from === undefined || to === undefined || !isClock(from) || !isClock(to)) return 'quietWithoutHours';
+  return from === to ? 'quietWithoutEnd' : null;
 }
 
 /** The quiet hours that hold for a task: its own, else those of its chat; null when it may be heard at any time. */

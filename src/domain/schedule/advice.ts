@@ -43,6 +43,8 @@ export const englishAdvice = {
     count === 1
       ? 'The run that was skipped is not skipped at the new time. Skip again where it is still wanted.'
       : `The ${count} runs that were skipped are not skipped at the new time. Skip again where it is still wanted.`,
+  secretMissing: (name: string): string =>
+    `There is no secret ${name} yet. Until it is set with /secrets set ${name}, runs are skipped.`,
 } as const;
 
 export type AdviceWords = Translated<typeof englishAdvice>;
@@ -63,6 +65,8 @@ export interface Warning {
     | 'timeout_cut'
     /** What is made up after an outage costs something. */
     | 'catch_up_costs'
+    /** It names a secret that is not there yet. */
+    | 'secret_missing'
     /** The title is another one, and the topic is not called so yet. */
     | 'topic_not_renamed';
   readonly message: string;

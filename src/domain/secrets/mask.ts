@@ -1,3 +1,4 @@
+import { decoded, type View } from './escapes.ts';
 import { secretBytesMin } from './secret.ts';
 
 /**
@@ -28,11 +29,12 @@ export function masker(values: readonly string[]): (text: string) => string {
 export function byteMasker(values: readonly string[]): (bytes: Buffer) => Buffer {
   const needles = [...new Set(values.flatMap(withLines))].filter(isLongEnough).flatMap(needlesOf);
   if (needles.length === 0) return (bytes) => bytes;
+  const sought = soughtBy(needles);
   return (bytes) => {
     const spans: Span[] = [];
     let view: View | null = { bytes, at: null };
     for (let level = 0; view !== null && level <= levels; level += 1) {
-      for (const needle of needles) find(needle, view, spans);
+      findAll(sought, view, spans);
       view = decoded(view);
     }
     return spans.length === 0 ? bytes : without(bytes, spans);
@@ -64,7 +66,7 @@ function needlesOf(value: string): readonly Needle[] {
   const twice = decoded({ bytes: once, at: null })?.bytes ?? once;
   const whole = [plain, once, twice].flatMap((bytes) => [bytes.toString(), bytes.toString().replaceAll(' ', '+')]);
   return [
-    ...[...new Set([...whole, hex, hex.toUpperCase()])].map((text) => needle(text)),
+    ...[...new Set([...whole, hex, hex.toUpperCase()])].filter(isLongEnough).map((text) => needle(text)),
     ...[0, 1, 2].flatMap((offset) => base64Needles(plain, offset)),
   ];
 }
@@ -85,24 +87,66 @@ function base64Needles(plain: Buffer, offset: number): readonly Needle[] {
   return [...new Set([text, forUrls])].map((form) => needle(form, before, after));
 }
 
-/** A text as it reads after some decoding, with the place in the text before any of it at which each byte began. */
-interface View {
-  readonly bytes: Buffer;
-  /** Null while nothing was decoded. */
-  readonly at: Uint32Array | null;
-}
-
 interface Span {
   readonly from: number;
-  readonly to: number;
+  to: number;
 }
 
-function find({ bytes, before, after }: Needle, view: View, spans: Span[]): void {
-  const origin = (index: number) => (view.at === null ? index - slashBefore(view.bytes, index) : (view.at[index] ?? 0));
-  for (let from = view.bytes.indexOf(bytes); from !== -1; from = view.bytes.indexOf(bytes, from + 1)) {
-    const to = Math.min(view.bytes.length, from + bytes.length + after);
-    spans.push({ from: origin(Math.max(0, from - before)), to: view.at?.[to] ?? to });
+/** Needles by their first four bytes, so that a text is gone through once for all of them. */
+interface Sought {
+  readonly byBeginning: ReadonlyMap<number, readonly Needle[]>;
+  /** Tells of most beginnings that they are none. */
+  readonly sieve: Uint8Array;
+}
+
+const sieveBits = 13;
+
+function sieveAt(beginning: number): number {
+  return Math.imul(beginning, 0x9e_37_79_b1) >>> (32 - sieveBits);
+}
+
+function soughtBy(needles: readonly Needle[]): Sought {
+  const byBeginning = new Map<number, Needle[]>();
+  const sieve = new Uint8Array(1 << sieveBits);
+  for (const needle of needles) {
+    const beginning = needle.bytes.readInt32BE(0);
+    byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), needle]);
+    sieve[sieveAt(beginning)] = 1;
   }
+  return { byBeginning, sieve };
+}
+
+function findAll({ byBeginning, sieve }: Sought, view: View, spans: Span[]): void {
+  const { bytes } = view;
+  let beginning = 0;
+  for (let end = 0; end < bytes.length; end += 1) {
+    beginning = (beginning << 8) | (bytes[end] ?? 0);
+    if (sieve[sieveAt(beginning)] === 0 || end < secretBytesMin - 1) continue;
+    const index = end + 1 - secretBytesMin;
+    for (const needle of byBeginning.get(beginning) ?? [])
+      if (isAt(bytes, index, needle.bytes)) note(needle, index, view, spans);
+  }
+}
+
+/** Most texts that begin like a needle end within a few bytes; only the rest of a long one is worth a call. */
+const comparedHere = 24;
+
+function isAt(bytes: Buffer, index: number, needle: Buffer): boolean {
+  const end = index + needle.length;
+  if (end > bytes.length) return false;
+  const near = Math.min(needle.length, comparedHere);
+  for (let each = 0; each < near; each += 1) if (bytes[index + each] !== needle[each]) return false;
+  return near === needle.length || bytes.compare(needle, near, needle.length, index + near, end) === 0;
+}
+
+/** Notes what was found; what touches the span before makes it longer, so that a text of one value alone is one span. */
+function note({ bytes, before, after }: Needle, index: number, view: View, spans: Span[]): void {
+  const end = Math.min(view.bytes.length, index + bytes.length + after);
+  const begin = Math.max(0, index - before);
+  const [from, to] = [view.at?.[begin] ?? begin, view.at?.[end] ?? end];
+  const last = spans.at(-1);
+  if (last !== undefined && from >= last.from && from <= last.to) last.to = Math.max(last.to, to);
+  else spans.push({ from: view.at === null ? from - slashBefore(view.bytes, from) : from, to });
 }
 
 /** A value that begins within an escape takes the beginning of it along, so that JSON stays JSON. */
@@ -112,70 +156,18 @@ function slashBefore(bytes: Buffer, index: number): 0 | 1 {
   return slashes % 2 === 1 ? 1 : 0;
 }
 
+const word = Buffer.from(maskWord);
+
 function without(bytes: Buffer, spans: readonly Span[]): Buffer {
-  const word = Buffer.from(maskWord);
-  const kept: Buffer[] = [];
-  let end = -1;
+  const kept = Buffer.allocUnsafe(bytes.length + spans.length * word.length);
+  let [size, end] = [0, -1];
   for (const { from, to } of spans.toSorted((a, b) => a.from - b.from)) {
-    if (from > end) kept.push(bytes.subarray(Math.max(end, 0), from), word);
+    if (from > end) {
+      size += bytes.copy(kept, size, Math.max(end, 0), from);
+      size += word.copy(kept, size);
+    }
     end = Math.max(end, to);
   }
-  return Buffer.concat([...kept, bytes.subarray(end)]);
-}
-
-/** Null where nothing is escaped. */
-function decoded({ bytes, at }: View): View | null {
-  if (!escapes.some((escape) => bytes.includes(escape))) return null;
-  const next = Buffer.alloc(bytes.length);
-  const places = new Uint32Array(bytes.length + 1);
-  let [size, index] = [0, 0];
-  while (index < bytes.length) {
-    const place = at === null ? index : (at[index] ?? 0);
-    const code = bytes[index] ?? 0;
-    const read = escapes.includes(code) ? escapeAt(bytes, index) : null;
-    const from = size;
-    if (read === null) next[size++] = code;
-    else size += read.bytes.copy(next, size);
-    places.fill(place, from, size);
-    index += read?.length ?? 1;
-  }
-  places[size] = at === null ? bytes.length : (at[bytes.length] ?? 0);
-  return { bytes: next.subarray(0, size), at: places.subarray(0, size + 1) };
-}
-
-/** The signs that begin an escape: %41 of addresses, \u0041 of JSON, &#65; of HTML. */
-const escapes = [0x25, 0x5c, 0x26];
-
-interface Escape {
-  readonly bytes: Buffer;
-  readonly length: number;
-}
-
-const shortEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** The longest is `\ud83d\ude00`, a sign of two units. */
-const escapeLengthMax = 12;
-
-/** How each kind of escape is read: what it looks like at its beginning, and the text for which it stands. */
-const readers: readonly (readonly [RegExp, (group: string) => string | Buffer])[] = [
-  [/^(?:%|\\x)([\da-f]{2})/i, (hex) => Buffer.from(hex, 'hex')],
-  [/^\\u([\da-f]{4}(?:(?<=d[89ab]..)\\ud[c-f][\da-f]{2})?)/i, (units) => String.fromCharCode(...unitsIn(units))],
-  [/^\\(["'\\/bfnrt])/, (letter) => shortEscapes[letter] ?? letter],
-  [/^&(amp|lt|gt|quot|apos);/i, (name) => entities[name.toLowerCase()] ?? ''],
-  [/^&#(\d{1,6});/, (digits) => String.fromCodePoint(Number(digits))],
-  [/^&#x([\da-f]{1,5});/i, (hex) => String.fromCodePoint(Number.parseInt(hex, 16))],
-];
-
-function unitsIn(text: string): readonly number[] {
-  return text.split(/\\u/i).map((hex) => Number.parseInt(hex, 16));
-}
-
-function escapeAt(bytes: Buffer, index: number): Escape | null {
-  const text = bytes.toString('latin1', index, index + escapeLengthMax);
-  for (const [form, read] of readers) {
-    const [written, group = ''] = form.exec(text) ?? [];
-    if (written !== undefined) return { bytes: Buffer.from(read(group)), length: written.length };
-  }
-  return null;
+  size += bytes.copy(kept, size, end);
+  return kept.subarray(0, size);
 }

@@ -86,5 +86,3 @@ export const budgetForms = {
 export function isEmptyBudget(budget: Readonly<Partial<Record<BudgetKind, unknown>>>): boolean {
   return budgetKinds.every((kind) => budget[kind] === undefined);
 }
-
-export const emptyBudget = 'names requests, tokens or money, such as {"requests": 100, "per": "day"}';

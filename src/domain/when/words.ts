@@ -113,12 +113,10 @@ interface Choice {
 
 function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRead {
   const { pieces, runs } = chosen;
-  const spansOf = (some: readonly Span[]) =>
-    some.map(({ begin, end }) => ({ begin: led(whole, manners.end, begin), end }));
-  const words = spansOf(runs)
-    .map(({ begin, end }) => whole.slice(begin, end).trim())
-    .join(' ');
-  const spans = spansOf(runs.flatMap((run) => withoutName(run, runs)));
+  const ledOf = ({ begin, end }: Span) => ({ begin: led(whole, manners.end, begin), end });
+  const said = runs.map(ledOf).map(({ begin, end }) => whole.slice(begin, end).trim());
+  const words = said.join(' ');
+  const spans = runs.flatMap((run) => withoutName(run, runs)).map(ledOf);
   const text = textOf(whole, spans, manners, line.language);
   try {
     const plan = planOf(pieces);
@@ -159,10 +157,9 @@ function readChosen({ chosen, line, whole, manners, setting }: Choice): WordsRea
 /** "Friday film night" comes at night, and the night is a part of its name: no other word says that it is a time. */
 function withoutName({ pieces, isHead, begin, end }: Run, runs: readonly Run[]): readonly Span[] {
   const [piece, next] = pieces;
-  const isBeside = isHead || runs.some((other) => other.end === begin);
-  if (piece?.is !== 'part' || piece.isSaid || isBeside) return [{ begin, end }];
-  if (next !== undefined) return [{ begin: next.begin, end }];
-  return runs.length === 1 ? [{ begin, end }] : [];
+  const isTime = isHead || (next === undefined && runs.length === 1) || runs.some((other) => other.end === begin);
+  if (piece?.is !== 'part' || piece.isSaid || isTime) return [{ begin, end }];
+  return next === undefined ? [] : [{ begin: next.begin, end }];
 }
 
 /** A distance from UTC is clear for a moment; a series needs a place, whose clocks change. */

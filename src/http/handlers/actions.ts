@@ -18,7 +18,7 @@ export const actionHandlers = {
     const form = kinds.formOf(action.kind);
     // The text that it will work on is not asked for here.
     const instructions = form?.text === 'needed' ? 'text' : '';
-    await testRuns.check({ threadKey: 'cli:default', action, instructions, title: titleOf(form, action), actor });
+    await testRuns.check({ threadKey: null, action, instructions, title: titleOf(form, action), actor });
     checkPolicies(policies);
     const now = clock.now();
     const schedule = parseSchedule(present(sent), now);
@@ -67,7 +67,10 @@ function wireOutlook(found: Outlook | null) {
     repeatable,
     reaches: [...reaches],
     secrets: secrets.map(({ name, host }) => ({ name, host })),
-    costs: costs.map(({ kind, perRun, often, atOnce }) => ({ kind, often, ...wire({ perRun, atOnce }) })),
+    costs: costs.map(({ kind, currency, perRun, often, within, atOnce }) => ({
+      ...{ kind, currency, often, per_month: within.month },
+      ...wire({ perRun, atOnce }),
+    })),
     attempts,
     retry_window_seconds: retryWindowMs === undefined ? null : retryWindowMs / 1000,
     catch_up_runs: catchUp,

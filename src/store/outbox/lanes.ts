@@ -29,7 +29,7 @@ export function tidyLane(chatId: string): string {
 
 /** The messages in which a task was made or started are drawn anew by themselves, and so is a word that is over. */
 export function saidLane({ as, taskId }: StandsFor): string {
-  return `${as}:${taskId}`;
+  return `${as === 'pressed' ? 'made' : as}:${taskId}`;
 }
 
 export function standingLane(deliveryId: string): string {

@@ -113,7 +113,8 @@ function* insertMessage(message: NewMessage, chatId: string, at: number): Script
   if (message.kind === 'answer' && message.edits !== null) yield* dropWaitingEdits(made, message.edits);
   yield* insertPart(made, at);
   if (message.edits !== null) yield* forgetAnswered(message.thread.address, message.edits);
-  if (stands !== undefined) yield* standWhereSaid(stands, { chatId, deliveryId: message.id }, at);
+  const { id: deliveryId, edits } = message;
+  if (stands !== undefined) yield* standWhereSaid(stands, { chatId, deliveryId, edits }, at);
 }
 
 /** Quick taps bring a message through states that nobody has seen yet: of those that wait, only the last one goes out. */

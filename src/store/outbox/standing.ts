@@ -2,14 +2,17 @@ import type { StandsFor } from '../../app/ports/chats.ts';
 import type { DeliveryKind } from '../../domain/delivery.ts';
 import { mayBeOver, type View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
+import { columns, pick } from '../engine/fields.ts';
 import { allOf, int, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { insert, run, update } from '../engine/statements.ts';
+import { insert, one, run, select, update } from '../engine/statements.ts';
 import { cardLane, saidLane, standingLane, standingLaneOf } from './lanes.ts';
 
 /**
  * Messages of ours that tell how something stands: the pinned card of a task, the one where it was made, and words about what
  * is to be done. Whatever changes the task says here that they are to be drawn anew.
  */
+
+const { tasks } = columns;
 
 interface Standing {
   readonly id: string;
@@ -37,13 +40,19 @@ export function standAsCard(of: OfTask, at: number): Script<void> {
   return stand({ ...of, id: cardLane(of.taskId), kind: 'card' }, at);
 }
 
-export function standWhereSaid(
+export function* standWhereSaid(
   is: StandsFor,
-  where: Pick<Standing, 'chatId' | 'deliveryId'>,
+  { edits, ...where }: Pick<Standing, 'chatId' | 'deliveryId'> & { readonly edits: number | null },
   at: number,
 ): Script<void> {
-  const kind = is.as === 'made' ? 'card' : is.as;
-  return stand({ ...where, id: saidLane(is), kind, taskId: is.taskId }, at);
+  const { as, taskId } = is;
+  const row = { ...where, id: saidLane(is), kind: as === 'started' ? as : 'card', taskId };
+  if (as !== 'pressed') return yield* stand(row, at);
+  // A card that is pressed stands where no other one does, as for tasks that an older version made. The pinned one has its own row.
+  const pinned = yield* one(
+    select(pick(tasks, 'id'))`from tasks where id = ${taskId} and card_message_id = ${int(edits)}`,
+  );
+  if (pinned === undefined) yield* insert('standing', { ...row, createdAt: at }, raw('on conflict (id) do nothing'));
 }
 
 /** Notes words that are over one day, as they are put into the outbox. */

@@ -2,6 +2,7 @@ import type { Context } from 'grammy';
 import type { Kinds } from '../../app/actions/kinds.ts';
 import type { Alarms } from '../../app/housekeeping/alarms.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
+import type { BlobStore } from '../../app/ports/blobs.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore, Draft, DraftChange, OnlyFor, StandsFor } from '../../app/ports/chats.ts';
 import type { World } from '../../app/ports/outside.ts';
@@ -189,7 +190,7 @@ export interface SetUp {
 }
 
 /** Use cases, and all else that handlers may use. */
-export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
+export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'digest'> {
   readonly tasks: Tasks;
   readonly bulk: Bulk;
   readonly truth: Truth;
@@ -203,6 +204,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log'> {
   readonly access: Access;
   readonly secrets: Secrets;
   readonly secretQuestions: SecretQuestions;
+  /** Keeps a file that a message shows. */
+  readonly blobs: Pick<BlobStore, 'putBlob'>;
   /** Deletes a message of a person; false where it is still there. */
   readonly deleteSaid: (address: string, messageId: number) => Promise<boolean>;
   readonly store: ChatStore &

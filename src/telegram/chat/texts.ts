@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { englishDigest } from '../../app/words/digest.ts';
 import { englishWhy } from '../../app/words/why.ts';
 import type { ChatSettings } from '../../domain/chat-settings.ts';
+import { englishPolicyFaults } from '../../domain/policy-faults.ts';
 import { englishAdvice } from '../../domain/schedule/advice.ts';
 import { english as englishSchedules } from '../../domain/schedule/words/english.ts';
 import type { Translated } from '../../domain/schedule/words/forms.ts';
@@ -62,6 +63,7 @@ const englishTexts = {
   reminder: results.reminderTexts,
   schedule: englishSchedules,
   advice: englishAdvice,
+  policyFault: englishPolicyFaults,
   news: englishDigest,
   why: englishWhy,
   reading: englishReader,

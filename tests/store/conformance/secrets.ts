@@ -83,6 +83,15 @@ export function secretTests(open: OpenWorld): void {
     });
   });
 
+  test('a thread leads to its chat and to whoever let that in, and one that nobody knows to none', async () => {
+    const world = await open();
+    const { id: chatId } = await aChat(world);
+    expect(await world.store.secretChat(threadOf(group))).toEqual({ chatId, approvedBy: null });
+    await world.store.changeChat(chatId, { approvedBy: owner }, nine);
+    expect(await world.store.secretChat(threadOf(group))).toEqual({ chatId, approvedBy: owner });
+    expect(await world.store.secretChat(threadOf('-77'))).toBeNull();
+  });
+
   test('the tasks of the chat are told with the scopes of their grants', async () => {
     const world = await open();
     const task = await aTask(world, inChat(group));

@@ -132,6 +132,27 @@ export function standingTests(open: OpenWorld): void {
     expect(await world.query('select id from standing')).toEqual([{ id: `card:${task.id}` }]);
   });
 
+  test('a card that is pressed stands where none of its task does, and the pinned one as itself alone', async () => {
+    const world = await open();
+    const task = await aCardedTask(world);
+    const press = (edits: number, as: 'made' | 'pressed' = 'pressed') =>
+      world.store.addMessages([aMessage(world, { edits, stands: { as, taskId: task.id } })], nine);
+    const standing = async () =>
+      (
+        await world.query(
+          'select s.id, d.edits from standing s join deliveries d on d.id = s.delivery_id order by s.id',
+        )
+      ).filter(({ id }) => id !== `card:${task.id}`);
+    await press(500);
+    expect(await standing()).toEqual([]);
+    await press(40);
+    expect(await standing()).toEqual([{ id: `made:${task.id}`, edits: 40 }]);
+    await press(41);
+    expect(await standing()).toEqual([{ id: `made:${task.id}`, edits: 40 }]);
+    await press(42, 'made');
+    expect(await standing()).toEqual([{ id: `made:${task.id}`, edits: 42 }]);
+  });
+
   test('with the right to pin each card is pinned that was not, once, and the word about that is drawn anew', async () => {
     const world = await open();
     const task = await aCardedTask(world);

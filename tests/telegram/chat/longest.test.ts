@@ -11,7 +11,12 @@ const stories = readdirSync(folder)
   .map((name) => `${folder}/${name}/english.ts`)
   .filter((path) => existsSync(path));
 /** Tables below the chat, whose words it gives them. */
-const below = ['src/app/words/digest.ts', 'src/domain/schedule/advice.ts', 'src/domain/when/english.ts'];
+const below = [
+  'src/app/words/digest.ts',
+  'src/domain/policy-faults.ts',
+  'src/domain/schedule/advice.ts',
+  'src/domain/when/english.ts',
+];
 /** Told by facts that no type bounds; `tests/domain/schedule` writes their longest. */
 const byFacts = new Set(['schedule', 'why']);
 const modules = await Promise.all(

@@ -5,6 +5,7 @@ import type { Chat } from '../../../src/app/ports/chats.ts';
 import { previewOf } from '../../../src/app/tasks/preview.ts';
 import { isZoneConfirmed } from '../../../src/domain/chat-settings.ts';
 import type { Drawn, Media } from '../../../src/domain/shown.ts';
+import { sha256 } from '../../../src/system/ids.ts';
 import { createChat } from '../../../src/telegram/chat/chat.ts';
 import type {
   Answer,
@@ -177,6 +178,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   const chatDeps: ChatDeps = {
     ...rooms,
     deleteSaid: async () => true,
+    digest: sha256,
     alarms: rooms.alarms,
     store: {
       ...store,

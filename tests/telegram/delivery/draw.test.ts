@@ -345,7 +345,15 @@ describe('whatever people write', () => {
       fc.asyncProperty(long, async (text) => {
         const rooms = {
           clock: { now: () => start },
-          kinds: { forms: [], formOf: () => undefined, outlook: () => null, scopesOf, changesThings: () => false },
+          spending: { list: async () => [] },
+          kinds: {
+            forms: [],
+            formOf: () => undefined,
+            outlook: () => null,
+            secretsOf: () => [],
+            scopesOf,
+            changesThings: () => false,
+          },
           preview: () => previewOf(schedule, { after: start, minIntervalMs: minute }),
           store: {
             taskByTitle: async () => aTask({ title: text }),

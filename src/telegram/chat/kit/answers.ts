@@ -1,5 +1,6 @@
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import { AppError, type ErrorCode } from '../../../domain/errors.ts';
+import { PolicyFault } from '../../../domain/policy-faults.ts';
 import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Handler, Reaction } from '../context.ts';
@@ -89,12 +90,12 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
   invalid_schedule: 'itself',
   ambiguous_schedule: 'itself',
   incomplete_schedule: 'itself',
-  invalid_policy: 'itself',
+  invalid_policy: (error) => (error instanceof PolicyFault ? error.told(texts.policyFault) : error.message),
   invalid_template: (error) => texts.making.badTemplate(templateFault(error)),
   invalid_action: 'itself',
   invalid_cursor: () => texts.chat.oldButton,
   unauthorized: 'ours',
-  forbidden: 'ours',
+  forbidden: 'itself',
   method_not_allowed: 'ours',
   not_found: () => texts.chat.noSuchTask,
   task_not_found: () => texts.chat.noSuchTask,

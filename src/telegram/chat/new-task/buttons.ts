@@ -1,6 +1,6 @@
 import type { TaskInput } from '../../../app/tasks/definition.ts';
 import type { AppError } from '../../../domain/errors.ts';
-import { inputOf } from '../../../domain/schedule/schedule.ts';
+import { inputOf, type Warning } from '../../../domain/schedule/schedule.ts';
 import { MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import { titleFrom, type Task } from '../../../domain/task.ts';
@@ -83,11 +83,18 @@ async function created(ctx: ChatContext, { row, step: previewed }: PreviewDraft,
     }),
   );
   if ('refusal' in tried) return notCreated(ctx, row.id, step, tried.refusal);
-  const { task, replayed } = tried.made;
+  const { task, replayed, warnings } = tried.made;
   const shown = replayed ? await cardOf(task, ctx) : newCard(task, ctx);
   const { messageId } = ctx;
   return {
-    replies: [{ is: 'edit', messageId, shown: await withNote(shown, ctx), stands: { as: 'made', taskId: task.id } }],
+    replies: [
+      {
+        is: 'edit',
+        messageId,
+        shown: withSecretsToSet(await withNote(shown, ctx), warnings),
+        stands: { as: 'made', taskId: task.id },
+      },
+    ],
     ...toastOf(texts.making.created(task.number)),
     draft: putMade(ctx, row.id, step, task),
   };
@@ -148,6 +155,14 @@ async function withNote(shown: Drawn, { place, setUp }: ChatContext): Promise<Dr
   }
   if (missing === null) return shown;
   return { ...shown, text: `${shown.text}\n\n${texts.making.note(texts.making.topicsOff[missing])}` };
+}
+
+/** The preview told of the others already. */
+function withSecretsToSet(shown: Drawn, warnings: readonly Warning[]): Drawn {
+  const notes = warnings
+    .filter(({ code }) => code === 'secret_missing')
+    .map(({ message }) => texts.making.note(message));
+  return notes.length === 0 ? shown : { ...shown, text: [shown.text, ...notes].join('\n\n') };
 }
 
 /** The preview stays, says what is wrong, and offers what can be done about it. */

@@ -1,3 +1,4 @@
+import type { LastChange } from '../../../app/ports/chats.ts';
 import type { Changed } from '../../../app/ports/tasks.ts';
 import type { Snoozed } from '../../../app/tasks/by-hand.ts';
 import { DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS } from '../../../domain/schedule/time/calendar.ts';
@@ -173,4 +174,34 @@ function snoozedTo(word: SnoozeWord, reading: Reading): number | { readonly forM
 
 function isSnooze(word: string): word is SnoozeWord {
   return snoozes.some((each) => each === word);
+}
+
+/* ---- beside a pause ---- */
+
+const passedLookedAt = 50;
+
+export async function snoozesPassed(task: Task, ctx: ChatContext): Promise<string | null> {
+  const { paused } = task;
+  if (task.state !== 'paused' || paused === null) return null;
+  const query = { taskId: task.id, status: 'skipped', limit: passedLookedAt, cursor: null } as const;
+  const passed = (await ctx.tasks.listRuns(query)).items.filter(
+    ({ source, reason, slotAt }) => source === 'snooze' && reason === 'paused' && slotAt >= paused.at,
+  );
+  const times = passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
+}
+
+/** The snoozes that come only if the task is resumed before. */
+export async function snoozesHeld(task: Task, ctx: ChatContext): Promise<string | null> {
+  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
+  const times = snoozes.filter(({ isHeld }) => isHeld).map(({ at }) => aboutMoment(at, settingFor(task, ctx)));
+  return times.length === 0 ? null : texts.deed.snoozesHeld(times.join(', '));
+}
+
+/** The same for all the tasks that one word has paused. */
+export async function heldWith({ store, place }: ChatContext, change: LastChange): Promise<string | null> {
+  const changes = await store.changesWith(place.chat.id, change);
+  const snoozes = await store.snoozesOf(changes.map(({ taskId }) => taskId));
+  const count = [...snoozes.values()].flat().filter(({ isHeld }) => isHeld).length;
+  return count === 0 ? null : texts.deed.snoozesHeldAll(count);
 }

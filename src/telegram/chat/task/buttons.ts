@@ -1,4 +1,5 @@
 import { iso } from '../../../domain/schedule/time/calendar.ts';
+import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
@@ -35,7 +36,7 @@ import { historyOf, listOf, whyWords, whyCommand } from './looking.ts';
 export const taskButtons = {
   task: onTask('read', async (ctx, task) => {
     const isUnfolded = arg(ctx, 1) === 'more';
-    return redrawn(ctx, card(task, { ...(await factsOf(task, ctx)), isUnfolded }));
+    return cardTold(ctx, task, card(task, { ...(await factsOf(task, ctx)), isUnfolded }));
   }),
   run: onTask('change', runPressed),
   pause: onTask('change', async (ctx, task) =>
@@ -70,7 +71,15 @@ export const taskButtons = {
 } satisfies Buttons;
 
 async function onCard(ctx: ChatContext, task: Task, toast: string | null = null): Promise<Answer> {
-  return redrawn(ctx, await cardOf(task, ctx), toast);
+  return cardTold(ctx, task, await cardOf(task, ctx), toast);
+}
+
+/** A card that somebody presses stays right from then on, unless it is shown to them alone. */
+function cardTold(ctx: ChatContext, { id: taskId }: Task, shown: Drawn, toast: string | null = null): Answer {
+  const told = redrawn(ctx, shown, toast);
+  if (ctx.ephemeralId !== null) return told;
+  const { messageId } = ctx;
+  return { ...told, replies: [{ is: 'edit', messageId, shown, stands: { as: 'pressed', taskId } }] };
 }
 
 /** The mark of the drawing is the key: two presses of the same button start one run. */
@@ -82,7 +91,7 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
   if (told !== null) return told;
   if (occurrence === '' || ctx.shown === null) {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
-    return redrawn(ctx, card(task, facts), texts.deed.startedWord);
+    return cardTold(ctx, task, card(task, facts), texts.deed.startedWord);
   }
   const rows = resultRows(task, longId(occurrence), markFor(ctx));
   return redrawn(ctx, withRows(ctx.shown, rows), texts.deed.startedWord);

@@ -21,7 +21,7 @@ import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } fro
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
-import { pressedFor, snoozeButtons, snoozedWords } from '../results/snoozing.ts';
+import { heldWith, pressedFor, snoozeButtons, snoozedWords, snoozesHeld, snoozesPassed } from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -103,25 +103,6 @@ export async function goingOnWords(task: Task, before: Task, ctx: ChatContext): 
   return lines(texts.deed.goesOn(taskName(task)), await nextSentence(task, ctx), await snoozesPassed(before, ctx));
 }
 
-const passedLookedAt = 50;
-
-async function snoozesPassed(task: Task, ctx: ChatContext): Promise<string | null> {
-  const { paused } = task;
-  if (task.state !== 'paused' || paused === null) return null;
-  const query = { taskId: task.id, status: 'skipped', limit: passedLookedAt, cursor: null } as const;
-  const passed = (await ctx.tasks.listRuns(query)).items.filter(
-    ({ source, reason, slotAt }) => source === 'snooze' && reason === 'paused' && slotAt >= paused.at,
-  );
-  const times = passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
-  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
-}
-
-async function snoozesHeld(task: Task, ctx: ChatContext): Promise<string | null> {
-  const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
-  const times = snoozes.filter(({ isHeld }) => isHeld).map(({ at }) => aboutMoment(at, settingFor(task, ctx)));
-  return times.length === 0 ? null : texts.deed.snoozesHeld(times.join(', '));
-}
-
 /** A task that waits for its owner goes on under the right of whoever lets it go on. */
 export function resumed(ctx: ChatContext, task: Task) {
   const target = targetOf(ctx, task);
@@ -135,21 +116,14 @@ async function pauseAll(ctx: ChatContext, about: AboutSubject | null): Promise<A
   const setting = settingHere(ctx);
   const end = until === null ? null : `${aboutMoment(until, setting)} (${setting.timezone})`;
   const last = changed === 0 ? null : await lastOf(ctx, ['pause']);
-  const held = last === null ? 0 : await heldWith(ctx, last);
-  return answer(texts.deed.pausedAll(changed, left, { until: end, held }), undoAllRow(last));
+  const held = last === null ? null : await heldWith(ctx, last);
+  return answer(lines(texts.deed.pausedAll(changed, left, end), held), undoAllRow(last));
 }
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
   const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx, about), byOf(ctx));
   return answer(texts.deed.resumedAll(changed, left), undoAllRow(changed === 0 ? null : await lastOf(ctx, ['resume'])));
-}
-
-/** Counts the results that are snoozed and come only if their tasks, which one word has paused, are resumed before. */
-async function heldWith({ store, place }: ChatContext, change: LastChange): Promise<number> {
-  const changes = await store.changesWith(place.chat.id, change);
-  const snoozes = await store.snoozesOf(changes.map(({ taskId }) => taskId));
-  return [...snoozes.values()].flat().filter(({ isHeld }) => isHeld).length;
 }
 
 /** The button carries one of the changes, by which the others are found. */
@@ -160,7 +134,7 @@ function undoAllRow(last: LastChange | null): Rows {
 
 /** Admins mean all tasks of the chat; everybody else all of their own. */
 function allTasksFor(ctx: ChatContext, about: AboutSubject | null): Chosen {
-  const subject = about?.subject ?? null;
+  const subject = about?.subjects ?? null;
   return { thread: threadOf(ctx.place), ownerId: mayManage(ctx) ? null : ctx.person.actor, subject };
 }
 

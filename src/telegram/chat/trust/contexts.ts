@@ -1,11 +1,15 @@
 import type { ContextWish } from '../../../app/tasks/context.ts';
+import { unreferredFileMs } from '../../../domain/files/limits.ts';
+import type { Drawn, Upload } from '../../../domain/shown.ts';
 import { jsonBytes, type Task } from '../../../domain/task.ts';
-import { answer, Refused, triedTo } from '../kit/answers.ts';
+import type { ChatContext } from '../context.ts';
+import { answer, answerWith, Refused, triedTo } from '../kit/answers.ts';
 import { taskName } from '../kit/card.ts';
 import { onNamedTask, targetOf } from '../kit/guards.ts';
-import type { Rich } from '../kit/rich.ts';
+import { drawn } from '../kit/rich.ts';
 import { demand } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
+import { contextShownMax } from './english.ts';
 
 /** What the runs of a task know, for people to look at, to mend and to empty. */
 
@@ -16,14 +20,15 @@ export const contextCommand = onNamedTask(
   async (ctx, { task, rest }) => {
     const said = rest.trim();
     const wish = said === '' ? null : wishIn(said);
-    if (wish === null) return answer(said === '' ? shown(task) : texts.context.how(task.number));
+    if (wish === null)
+      return said === '' ? answerWith(await shown(ctx, task, 'is')) : answer(texts.context.how(task.number));
     await demand(ctx, 'change', task);
     const tried = await triedTo(() => ctx.tasks.context(targetOf(ctx, task), wish));
     if ('refusal' in tried) throw new Refused(tried.refusal.message);
     const { entryId, task: changed } = tried.made;
     if (entryId === null) return answer(texts.context.same(taskName(task)));
     // Nothing takes it back, so what was there is shown once more.
-    return answer(wish.is === 'reset' ? texts.context.emptied(taskName(task), textOf(task)) : shown(changed));
+    return answerWith(await (wish.is === 'reset' ? shown(ctx, task, 'was') : shown(ctx, changed, 'is')));
   },
 );
 
@@ -44,16 +49,36 @@ function valueIn(text: string): unknown {
   }
 }
 
-function textOf({ context }: Pick<Task, 'context'>): string {
-  return JSON.stringify(context, null, 2);
+async function shown(ctx: ChatContext, task: Task, when: 'is' | 'was'): Promise<Drawn> {
+  const { context: words } = texts;
+  const name = taskName(task);
+  if (when === 'is' && Object.keys(task.context).length === 0) return drawn(words.none(name, task.number));
+  const text = JSON.stringify(task.context, null, 2);
+  const facts = { bytes: jsonBytes(task.context), number: task.number };
+  const media = text.length > contextShownMax ? await asFile(ctx, task, text) : null;
+  if (media !== null) return { ...drawn(words[when](name, { ...facts, text: null })), media };
+  return drawn(words[when](name, { ...facts, text }));
 }
 
-function shown(task: Task): Rich {
-  const isEmpty = Object.keys(task.context).length === 0;
-  if (isEmpty) return texts.context.none(taskName(task), task.number);
-  return texts.context.shown(taskName(task), {
-    text: textOf(task),
-    bytes: jsonBytes(task.context),
-    number: task.number,
+/** Null where the chat has no room for it, and where it would be shown to one person alone, which is done with words. */
+async function asFile(
+  { blobs, digest, clock, place, asker }: ChatContext,
+  task: Task,
+  text: string,
+): Promise<Upload | null> {
+  if (asker?.ephemeralId !== undefined) return null;
+  const bytes = new TextEncoder().encode(text);
+  const hash = digest.ofBytes();
+  hash.add(bytes);
+  const [sha256, mime, now] = [hash.hex(), 'application/json', clock.now()];
+  const kept = await blobs.putBlob({
+    chatId: place.chat.id,
+    sha256,
+    mime,
+    bytes,
+    now,
+    expiresAt: now + unreferredFileMs,
   });
+  if (kept === 'over_quota') return null;
+  return { kind: 'document', sha256, name: `context-${task.number}.json`, mime, size: bytes.length };
 }

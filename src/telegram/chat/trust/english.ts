@@ -4,25 +4,28 @@ import { bold, code, lines, pre, say, shortened, type Rich } from '../kit/rich.t
 const { number } = englishForms;
 
 interface ContextFacts {
-  readonly text: string;
+  /** Null where it is in the file of the message. */
+  readonly text: string | null;
   readonly bytes: number;
   readonly number: number;
 }
 
-/** Characters of a context that a message shows. */
-const contextShownMax = 2500;
+/** Characters of a context that a message shows; a longer one is a file. */
+export const contextShownMax = 2500;
+
+const json = (text: string | null): Rich | null => (text === null ? null : pre(shortened(text, contextShownMax)));
 
 export const contextTexts = {
   none: (name: Rich, task: number): Rich =>
     lines(say`${name} has no context: its runs hand nothing on.`, code(`/context #${task} set city Oslo`)),
-  shown: (name: Rich, { text, bytes, number: task }: ContextFacts): Rich =>
+  is: (name: Rich, { text, bytes, number: task }: ContextFacts): Rich =>
     lines(
       say`${name} · context, ${number(bytes)} bytes`,
-      pre(shortened(text, contextShownMax)),
+      json(text),
       say`${code(`/context #${task} set city Oslo`)} – ${code(`/context #${task} reset`)}`,
     ),
-  emptied: (name: Rich, text: string): Rich =>
-    lines(say`${name} has an empty context now. Before:`, pre(shortened(text, contextShownMax))),
+  was: (name: Rich, { text, bytes }: ContextFacts): Rich =>
+    lines(say`${name} has an empty context now. Before, ${number(bytes)} bytes:`, json(text)),
   same: (name: Rich): Rich => say`Nothing to change: the context of ${name} is already like that.`,
   how: (task: number): Rich =>
     lines(

@@ -11,7 +11,6 @@ import {
 } from '../../domain/secrets/secret.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { SecretSent } from '../actions/action.ts';
 import type { Kinds } from '../actions/kinds.ts';
 import type { World } from '../ports/outside.ts';
 import type {
@@ -108,7 +107,7 @@ export function createSecretsAhead({ store, operator, kinds }: AheadDeps): Secre
       scopes: kinds.scopesOf(action),
     };
     const scene = await store.secretScene(asked);
-    const isMissing = (one: SecretSent) => {
+    const isMissing = (one: (typeof sent)[number]) => {
       const found = foundIn(one.name, { ...asked, host: one.host }, scene, operator);
       if (!('is' in found)) return false;
       // A host that a template names is judged by the run, which knows it.

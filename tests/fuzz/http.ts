@@ -165,9 +165,11 @@ async function knownOf(pipeline: Pipeline): Promise<Known> {
     task_id: made.map(({ taskId }) => taskId),
     run_id: made.map(({ runId }) => runId),
     grant_id: made.flatMap(({ grantIds }) => grantIds),
+    token_id: ['00000000-0000-7000-8000-000000000007'],
     // Of nobody whom the tasks belong to, as they would go with their owner.
     id: ['4242', '-1009999', 'telegram:user:4243'],
     actor: ['telegram:user:4242'],
+    name: ['WEATHER_KEY'],
   };
   const never = ['00000000-0000-7000-8000-000000000000', 'never-was', '1', ...made.map(({ taskRunId }) => taskRunId)];
   return {
@@ -176,8 +178,10 @@ async function knownOf(pipeline: Pipeline): Promise<Known> {
       task_id: [...never, ...ids.run_id, ...ids.grant_id],
       run_id: [...never, ...ids.task_id, ...ids.grant_id],
       grant_id: [...never, ...ids.task_id, ...ids.run_id],
+      token_id: ['never-was', ...ids.task_id],
       id: ['never-was', 'telegram:user:x', ...ids.task_id],
       actor: ['never-was', ...ids.task_id],
+      name: ['NEVER_WAS', 'never-was', ...ids.task_id],
     },
     threads,
     cursors: [],

@@ -4,7 +4,7 @@ import type { Chance } from '../support/chance.ts';
 import { broken, bytesOf, fitting, hostile, hostileTexts, schemaOf } from './values.ts';
 
 /** What is there to be named by a request. */
-type Named = 'task_id' | 'run_id' | 'grant_id' | 'id' | 'actor';
+type Named = 'task_id' | 'run_id' | 'grant_id' | 'token_id' | 'id' | 'actor' | 'name';
 
 export interface Known {
   /** Of each kind of id, those that name something. */

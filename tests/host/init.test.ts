@@ -100,9 +100,9 @@ describe('init without anybody to ask', () => {
   });
 
   it.each([
-    ['a quote in a comment', "DEFAULT_TIMEZONE=UTC # the team's\nSECRET_X='abc'\n", "SECRET_X='abc'\n"],
+    ['a quote in a comment', "DEFAULT_TIMEZONE=UTC # the team's\nSECRET_X='abcd'\n", "SECRET_X='abcd'\n"],
     ['a value of several lines', 'SECRET_X="a\nDEFAULT_TIMEZONE=UTC\nb"\n', 'SECRET_X="a\nDEFAULT_TIMEZONE=UTC\nb"\n'],
-    ['lines of Windows', 'export DEFAULT_TIMEZONE="UTC" # x\r\nSECRET_X=a\r\n', 'SECRET_X=a\r\n'],
+    ['lines of Windows', 'export DEFAULT_TIMEZONE="UTC" # x\r\nSECRET_X=abcd\r\n', 'SECRET_X=abcd\r\n'],
   ])('takes nothing away with %s', async (_what, before, stays) => {
     const { type, file, text, read } = await aPlace();
     writeFileSync(file, before);

@@ -184,7 +184,22 @@ const rows: readonly Row[] = [
     'POST /v1/actions/preview',
     { action: { kind: 'http', url: 'https://example.com' }, schedule: hourly },
     'testRuns.check',
-    { action: { kind: 'http', url: 'https://example.com' }, instructions: '', title: 'http', actor: by.actor },
+    {
+      action: { kind: 'http', url: 'https://example.com' },
+      instructions: '',
+      title: 'http',
+      threadKey: null,
+      actor: by.actor,
+    },
+  ],
+  [`GET /v1/budgets?thread_key=${key}`, undefined, 'spending.list', { thread, ownerId: null, taskId: null }],
+  [
+    'PUT /v1/budgets',
+    { thread_key: key, per: 'day', requests: 5, tokens: null },
+    'spending.set',
+    { is: 'chat', thread },
+    { per: 'day', requests: 5, tokens: undefined, money: undefined },
+    by.actor,
   ],
   ['GET /v1/tokens?limit=3&cursor=c', undefined, 'tokens.list', page],
   [
@@ -232,7 +247,7 @@ const rows: readonly Row[] = [
     `GET /v1/usage?thread_key=${key}&user_key=system:api&to=${encodeURIComponent(until)}`,
     undefined,
     'operations.usage',
-    { threadKey: key, userKey: 'system:api', from: null, to: at },
+    { threadKey: key, userKey: 'system:api', taskId: null, group: null, from: null, to: at },
   ],
   ['GET /v1/secrets', undefined, 'secrets.list', null],
   [

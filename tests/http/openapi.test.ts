@@ -194,6 +194,7 @@ describe('the description', () => {
       'previewAction',
       'previewSchedule',
       'resumeTasks',
+      'setBudgets',
       'setSecret',
       'snoozeTask',
       'testAction',

@@ -48,6 +48,11 @@ export function constantIn(source: Source, name: string): Node {
   return bare(nodeIn(all.find((node) => nameOf(node['id']) === name)?.['init']));
 }
 
+function functionIn(source: Source, name: string): Node {
+  const own = declared(source).find((node) => node.type === 'FunctionDeclaration' && nameOf(node['id']) === name);
+  return own ?? constantIn(source, name);
+}
+
 function bare(node: Node): Node {
   return ['TSAsExpression', 'TSSatisfiesExpression'].includes(node.type) ? bare(nodeIn(node['expression'])) : node;
 }
@@ -58,8 +63,9 @@ export function propertyIn(object: Node, name: string): Node {
   return bare(nodeIn(found?.['value']));
 }
 
-/** Each way to call the function: one for each alternative in its types. */
-export function callsOf(source: Source, fn: Node): readonly (readonly unknown[])[] {
+/** Each way to call the function, which may be named only: one for each alternative in its types. */
+export function callsOf(source: Source, node: Node): readonly (readonly unknown[])[] {
+  const fn = node.type === 'Identifier' ? functionIn(source, nameOf(node)) : node;
   return combined(nodesIn(fn['params']).map((param) => samplesOf(source, typeOf(param), nameOf(param))));
 }
 
@@ -76,7 +82,9 @@ function typeOf(node: Node): Node {
 }
 
 const keywords: Readonly<Record<string, (name: string) => readonly unknown[]>> = {
-  TSStringKeyword: (name) => [endless.test(name) ? longText : /^(?:old|time|clock)$/.test(name) ? clock : longWord],
+  TSStringKeyword: (name) => [
+    endless.test(name) ? longText : /^(?:old|time|clock)$/.test(name) ? clock : name === 'currency' ? 'IDR' : longWord,
+  ],
   TSNumberKeyword: () => [longNumber, 1],
   TSBooleanKeyword: () => [true, false],
   TSNullKeyword: () => [null],
@@ -134,7 +142,7 @@ function namedSamples(source: Source, type: Node, name: string): readonly unknow
   const [first, second] = nodesIn(nodeIn(type['typeArguments'])['params']);
   if (called === 'Rich') return [formatted];
   if (called === 'Readonly' && first !== undefined) return samplesOf(source, first, name);
-  if (called === 'Extract' && first !== undefined) return samplesOf(source, first, name);
+  if (/^(?:Extract|Omit|Pick)$/.test(called) && first !== undefined) return samplesOf(source, first, name);
   if (called === 'Record' && second !== undefined)
     return samplesOf(source, second, name).map((value) => ({ one: value }));
   const own = declared(source).find((node) => nameOf(node['id']) === called);

@@ -8,6 +8,7 @@ import type { Amount } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile } from '../ports/blobs.ts';
 import type { WrittenText } from '../ports/outside.ts';
+import type { SecretSent } from '../ports/secrets.ts';
 import type { Watched } from '../ports/watches.ts';
 import type { ActionForm } from './form.ts';
 
@@ -141,12 +142,6 @@ export interface ActionPreview {
   readonly costs: readonly Amount[];
   /** Secrets by name, and the host to which each goes. */
   readonly secrets?: readonly SecretSent[];
-}
-
-export interface SecretSent {
-  /** Or the place of the context that names it, such as `{{ context.tokenRef }}`. */
-  readonly name: string;
-  readonly host: string;
 }
 
 /** Exactly one executor for each kind of action. */

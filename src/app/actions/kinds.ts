@@ -4,7 +4,8 @@ import { policyOf, retryWindowMs, type Policies } from '../../domain/policy.ts';
 import { minGapMs, nextSlot, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import { type Action, type ActionPreview, type Actions, isEffect, type SecretSent } from './action.ts';
+import type { SecretSent } from '../ports/secrets.ts';
+import { type Action, type ActionPreview, type Actions, isEffect } from './action.ts';
 import type { ActionForm } from './form.ts';
 
 /** The kinds of actions as the rooms around the pipeline know them: they can be told of, and not be done. */

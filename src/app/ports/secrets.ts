@@ -160,3 +160,10 @@ export interface SecretStore {
   /** Puts boxes in the place of others, unless those were replaced meanwhile. */
   sealAnew(boxes: readonly { readonly id: string; readonly old: string; readonly sealed: Sealed }[]): Promise<void>;
 }
+
+/** A secret that an action sends, as far as its settings tell. */
+export interface SecretSent {
+  /** Or the place of the context that names it, such as `{{ context.tokenRef }}`. */
+  readonly name: string;
+  readonly host: string;
+}

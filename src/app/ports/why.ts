@@ -1,3 +1,4 @@
+import type { Grant } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -125,6 +126,8 @@ export interface TruthRows {
   /** Times in which a process was there, and nothing could be written. */
   readonly unwritable: readonly Span[];
   readonly ahead: Ahead;
+  /** The right under which what is to come would run; null where there is none. */
+  readonly grant: Pick<Grant, 'expiresAt' | 'revokedAt'> | null;
   /** Records of slots before this were removed, under whatever retention held then; null when none ever were. */
   readonly removedBefore: number | null;
   /** The last slot whose record was removed because the task keeps less; null when none ever was. */

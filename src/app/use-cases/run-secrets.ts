@@ -19,6 +19,7 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
+  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';

@@ -171,7 +171,7 @@ function afterOf(timeline: Timeline, at: number): Neighbour | null {
 export function answerOpen(timeline: Timeline, slot: number): Answer {
   const { now, keptFrom, rows } = timeline;
   const nextAt = rows.task.nextAt ?? rows.task.resumeAt;
-  if (slot > now) return open(timeline, slot, { decision: 'planned', cause: 'schedule' });
+  if (slot > now) return open(timeline, slot, plannedAs(timeline, slot));
   if (nextAt !== null && slot >= nextAt) {
     return open(timeline, slot, { decision: 'due', cause: 'due' });
   }
@@ -190,6 +190,15 @@ export function answerOpen(timeline: Timeline, slot: number): Answer {
     return open(timeline, slot, { decision: 'unrecorded', cause: 'clock_set_back' });
   }
   return open(timeline, slot, { decision: 'unrecorded', cause: 'no_record' });
+}
+
+/** A slot that comes without a right to run will be left out, unless somebody gives the task a fresh one before. */
+function plannedAs({ rows: { grant } }: Timeline, slot: number): Open {
+  const decision = 'planned';
+  if (grant === null) return { decision, cause: 'grant_missing' };
+  if (grant.revokedAt !== null) return { decision, cause: 'grant_revoked' };
+  const { expiresAt: at } = grant;
+  return at === null || slot < at ? { decision, cause: 'schedule' } : { decision, cause: 'grant_expired', at };
 }
 
 /** A row that cannot be read is paused when its slot comes, which therefore nobody takes up. */

@@ -44,7 +44,8 @@ export interface NoSlot {
 
 /** A slot without a record: what is known of it all the same. */
 export type Open =
-  | { readonly decision: 'planned'; readonly cause: 'schedule' }
+  | { readonly decision: 'planned'; readonly cause: 'schedule' | 'grant_missing' | 'grant_revoked' }
+  | { readonly decision: 'planned'; readonly cause: 'grant_expired'; readonly at: number }
   | { readonly decision: 'due'; readonly cause: 'due' }
   | { readonly decision: 'missed'; readonly cause: 'unreadable'; readonly quarantine: Stretch }
   | {

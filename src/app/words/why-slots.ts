@@ -279,7 +279,7 @@ function onExactly({ timeline: { moments }, slotAt }: Case, instant: number): st
   return onDay(moments.beside(instant, slotAt));
 }
 
-function onDay(text: string): string {
+export function onDay(text: string): string {
   return `${text.includes(' ') && /^[A-Z]/.test(text) ? 'on' : 'at'} ${text}`;
 }
 

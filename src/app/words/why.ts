@@ -16,7 +16,7 @@ import {
   type Timeline,
   type WhyWords,
 } from '../why/timeline.ts';
-import { actorText, errorText, sentenceFor, slotText } from './why-slots.ts';
+import { actorText, errorText, onDay, sentenceFor, slotText } from './why-slots.ts';
 
 const verbs = {
   nothingIsDue: 'nothing is due',
@@ -119,6 +119,12 @@ function openText(timeline: Timeline, slot: number, state: Open): string {
   switch (state.cause) {
     case 'schedule':
       return 'planned';
+    case 'grant_missing':
+      return 'planned, but it will be skipped: the task has no grant, which is its right to run';
+    case 'grant_revoked':
+      return 'planned, but it will be skipped: the grant of the task, which is its right to run, was revoked';
+    case 'grant_expired':
+      return `planned, but it will be skipped: the grant of the task, which is its right to run, ends before that, ${onDay(timeline.about.beside(state.at, slot))}`;
     case 'due':
       return 'due now';
     case 'retention':

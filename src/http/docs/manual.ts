@@ -54,6 +54,7 @@ export const manualPages: readonly ManualPage[] = [
   { name: 'schedules', title: 'Schedules and policies' },
   { name: 'actions', title: 'What tasks can do' },
   { name: 'http', title: 'Calls to the web' },
+  { name: 'budgets', title: 'What runs use, and budgets' },
   { name: 'api', title: 'The API by example' },
   { name: 'cli', title: 'The command line' },
   { name: 'operations', title: 'Operations' },

@@ -34,7 +34,6 @@ const unseen: ReadonlySet<TaskVerb> = new Set([
   'answer',
   'unbind',
   'attach',
-  'revoke',
 ]);
 
 /**

@@ -4,7 +4,7 @@ import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, select } from '../engine/statements.ts';
+import { all, one, select } from '../engine/statements.ts';
 import { liveOf, placesHeld, placesReserved } from '../runs/thread-runs.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { readTask } from '../tasks/reads.ts';
@@ -42,6 +42,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     twice,
     unwritable: yield* unwritable(),
     ahead: yield* aheadOf(task),
+    grant: yield* grantOf(task),
     removedBefore: yield* removedBefore(),
     lastNotKept: yield* lastNotKept(taskId),
     around: {
@@ -50,6 +51,11 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
       gap,
     },
   };
+}
+
+function* grantOf({ grantId }: Task): Script<TruthRows['grant']> {
+  const found = yield* one(select(pick(columns.grants, 'expiresAt', 'revokedAt'))`from grants where id = ${grantId}`);
+  return found ?? null;
 }
 
 /** The limit that retention last noted. */

@@ -1,5 +1,16 @@
 import { expect, it } from 'vitest';
-import { aChat, actor, aPipeline, day, hour, hourly, start, texts, type Pipeline } from '../../support/pipeline.ts';
+import {
+  aChat,
+  actor,
+  aPipeline,
+  day,
+  hour,
+  hourly,
+  minute,
+  start,
+  texts,
+  type Pipeline,
+} from '../../support/pipeline.ts';
 
 const target = (taskId: string) => ({ taskId, actor }) as const;
 
@@ -112,4 +123,15 @@ it('lets a run that is under way go on to its end when its right ends or is take
       ['skipped', end === 'expires' ? 'grant_expired' : 'grant_revoked'],
     ]);
   }
+});
+
+it('has the card drawn anew when a right is taken away, because the card says so', async () => {
+  const p = await aPipeline();
+  const task = await p.create({ schedule: hourly });
+  await p.pass(hour);
+  await p.pass(minute);
+  const drawings = () => p.database.prepare(`select count(*) from deliveries where kind = 'card'`).pluck().get();
+  const before = Number(drawings());
+  await p.rooms.tasks.revoke(task.grantId, { actor });
+  expect([before > 0, drawings()]).toEqual([true, before + 1]);
 });

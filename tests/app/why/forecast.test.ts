@@ -90,4 +90,26 @@ describe('what is coming', () => {
     await p.rooms.tasks.pause(by(task), start + 2 * hour);
     expect(await coming(p, task)).toEqual([2.5]);
   });
+
+  it('is told to be left out from the end of the right to run on, and no more when that is renewed', async () => {
+    const p = await aPipeline();
+    const task = await p.create({ schedule: hourly, grantExpiresAt: start + 2 * hour + 20 * minute });
+    const asked = () => said(p, task, start + 2 * hour, start + 3 * hour, start + 30 * hour);
+    const [is, words] = ['planned, grant_expired:', 'planned, but it will be skipped: the grant of the task'];
+    expect(await asked()).toBe(
+      [
+        'planned, schedule: Wed 18 Nov 11:00: planned.',
+        `${is} Wed 18 Nov 12:00: ${words}, which is its right to run, ends before that, at 11:20.`,
+        `${is} Thu 19 Nov 15:00: ${words}, which is its right to run, ends before that, on Wed 18 Nov 11:20.`,
+      ].join('\n'),
+    );
+    await p.rooms.tasks.grant(by(task), { scopes: null, expiresAt: start + 4 * hour });
+    expect((await why(p, task, start + 3 * hour)).cause).toBe('schedule');
+    expect((await why(p, task, start + 4 * hour)).cause).toBe('grant_expired');
+    const { grantId } = await p.rooms.tasks.get(task.id);
+    await p.rooms.tasks.revoke(grantId, { actor });
+    expect(await said(p, task, start + hour)).toBe(
+      `planned, grant_revoked: Wed 18 Nov 10:00: ${words}, which is its right to run, was revoked.`,
+    );
+  });
 });

@@ -4,9 +4,9 @@ import { parsePress } from '../../../src/telegram/chat/kit/press.ts';
 import { readTree } from '../../guard/source.ts';
 
 /** Messages with these stand in chats. */
-const sent = `agenda allow arrived cancel clean create delete deliver deny digest discard done edit editway editwhat error field fieldset history
-  hours keep kept lasterror later list make makeonce missed notdone pause pauseto pick plain purge renew renewall resend restore result
-  resume retime retry run seen set setup skip snooze task test topicdelete trial unblock undo weekly which why wizard zone zoneback
+const sent = `agenda allow arrived cancel clean create delete deliver deny digest discard done edit editway editwhat error field fieldset grant grants history
+  hours keep kept lasterror later list make makeonce missed notdone pause pauseto pick plain purge raise regrant renew renewall resend restore result
+  resume retime retry revoke run seen set setup skip snooze task test topicdelete trial unblock undo weekly which why wizard zone zoneback
   zonemove zones zoneyes`;
 
 it('answers every verb that was ever sent', () => {

@@ -118,6 +118,7 @@ export const helpTexts = {
         row('/digest daily 8:00', 'one message with what is coming and what failed'),
         row('/status', 'what is waiting; /usage what is used; /start the set-up'),
         row('/context #3', 'what its runs know; also /context #3 reset'),
+        row('/secrets', 'keys that tasks may use; /secrets set WEATHER_KEY'),
         row('/grants', 'what tasks may do, and until when; /grants #3 one of them'),
         row('/topic delete #3', 'deletes a topic, not the task; /purge deletes all tasks'),
         isOwner ? row('/allow', 'approves a group or a person: /allow 123456789') : null,

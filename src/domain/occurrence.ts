@@ -73,6 +73,11 @@ export function isObstacle(reason: Reason | null): reason is Obstacle {
   return reason !== null && /^(grant|gone|secret)_/.test(reason);
 }
 
+/** A secret is in the way, and not the right of the task. */
+export function isOfSecret(reason: Reason | null): reason is 'secret_missing' | 'secret_host' {
+  return reason === 'secret_missing' || reason === 'secret_host';
+}
+
 /** One key for all attempts of a slot, on every engine, for ever: duplicates collide on it. */
 export function occurrenceKey(taskId: string, slotAt: number): string {
   return `task:${taskId}:scheduled_for:${iso(slotAt)}`;

@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bearer } from '../support/server.ts';
 import { aBot, type Bot, lab, minute, second, stopBots } from './bot.ts';
+import { folderOf, leaksIn, leftIn } from './leaks.ts';
 
 afterEach(stopBots);
 
@@ -17,54 +15,7 @@ const canaries = {
   changed: 'CANARY-that-was-changed~6',
 } as const;
 
-function formsOf(value: string): readonly string[] {
-  const bytes = Buffer.from(value);
-  const base64 = [0, 1, 2].map((offset) =>
-    Buffer.concat([Buffer.alloc(offset), bytes])
-      .toString('base64')
-      .slice(Math.ceil((offset * 4) / 3) + 1, -4),
-  );
-  const json = JSON.stringify(value).slice(1, -1);
-  return [
-    value,
-    encodeURIComponent(value),
-    json,
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
-    ...base64,
-  ];
-}
-
-function leaks(places: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(places).flatMap(([place, text]) =>
-    Object.entries(canaries).flatMap(([name, value]) =>
-      formsOf(value).some((form) => text.includes(form)) ? [`${place}: ${name}`] : [],
-    ),
-  );
-}
-
-function folderOf({ server }: Bot): string {
-  return dirname(server.dataFile ?? '');
-}
-
-/** Every file of the folder as its bytes stand there, and every column of every table. */
-function leftIn(folder: string): Readonly<Record<string, string>> {
-  const places: Record<string, string> = {};
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const path = join(folder, name);
-    if (statSync(path).isFile()) places[`file ${name}`] = readFileSync(path, 'latin1');
-  }
-  const database = new Database(join(folder, 'cronogram.db'), { readonly: true });
-  const tables = database.prepare(`select name from sqlite_master where type = 'table'`).all() as { name: string }[];
-  for (const { name } of tables)
-    for (const row of database.prepare(`select * from "${name}"`).all() as Record<string, unknown>[])
-      for (const [column, value] of Object.entries(row)) {
-        const text = Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
-        places[`${name}.${column}`] = `${places[`${name}.${column}`] ?? ''}\n${text}`;
-      }
-  database.close();
-  return places;
-}
+const leaks = (places: Readonly<Record<string, string>>) => leaksIn(canaries, places);
 
 async function setInPrivate(bot: Bot, name: string, value: string): Promise<string> {
   await bot.say('ada', 1001, `/secrets set ${name}`);

@@ -173,7 +173,7 @@ export interface ChatTasksQuery {
   readonly ownerId: Actor | null;
   readonly text: string | null;
   /** Absent where it does not matter what they are about. */
-  readonly subject?: string | null;
+  readonly subjects?: readonly string[] | null;
   readonly offset: number;
   readonly limit: number;
 }

@@ -260,7 +260,8 @@ export interface TaskQuery extends PageQuery {
   readonly state: 'all' | 'enabled' | 'disabled' | Task['state'];
   readonly text: string | null;
   readonly tag: string | null;
-  readonly subject: string | null;
+  /** Exactly this one, or one of several. */
+  readonly subject: string | readonly string[] | null;
 }
 
 /** The only store that writes definitions. */

@@ -161,7 +161,11 @@ function foundIn(
   }
   const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
   if (mayGo) return { name, stored, given };
-  return refused('secret_host', name, `${hostWords(name, host)} The operator names its hosts in SECRET_${name}_HOSTS.`);
+  return refused(
+    'secret_host',
+    name,
+    `${hostWords(name, host)} ${given === null ? `The operator names its hosts: cronogram secret set ${name} --operator --host ${host.slice(0, 100)}` : `The operator names its hosts in SECRET_${name}_HOSTS.`}`,
+  );
 }
 
 function hostWords(name: string, host: string): string {

@@ -16,6 +16,7 @@ export const chatFactStore = {
   waitingChats,
   usersNamed,
   adminNames,
+  subjectsIn,
   sentMessage,
   serverFacts,
 };
@@ -108,6 +109,16 @@ function* usersNamed(name: string, limit: number): Script<User[]> {
     select(userFields)`from users where id like 'telegram:user:%' and lower(name) = lower(${name})
       order by id ${limited(limit)}`,
   );
+}
+
+function* subjectsIn(chatId: string): Script<string[]> {
+  const found = yield* all(
+    select(
+      pick(t, 'subject'),
+    )`from tasks t where t.chat_id = ${chatId} and t.state <> 'deleted' and t.subject is not null
+      group by t.subject order by t.subject`,
+  );
+  return found.flatMap(({ subject }) => subject ?? []);
 }
 
 function* adminNames(chatId: string, limit: number): Script<string[]> {

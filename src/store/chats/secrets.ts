@@ -11,8 +11,19 @@ import { secretsPerChatMax } from '../../domain/secrets/secret.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, together } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
-import { forUpdate, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, insertReturning, one, run, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { allOf, forUpdate, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import {
+  all,
+  insertReturning,
+  one,
+  returning,
+  run,
+  select,
+  update,
+  updateAll,
+  updateReturning,
+} from '../engine/statements.ts';
+import { redrawSoon } from '../outbox/standing.ts';
 import { recordOther } from '../records/journal.ts';
 import { readTexts } from '../tasks/codec.ts';
 import { chatOf } from './rows.ts';
@@ -111,6 +122,7 @@ function* putSecret(put: PutSecret): Script<Awaited<ReturnType<SecretStore['putS
   const chatId = chat?.id ?? null;
   const secret = known === undefined ? yield* insertSecret(put, chatId) : yield* updateSecret(put);
   if (secret === undefined) throw new AppError('internal', 'A secret vanished.');
+  yield* forgetLacks(chat?.id ?? null, at);
   const { hosts, chats } = secret;
   const deed = { at, actor: put.by, chatId, traceId: put.traceId };
   yield* recordOther({ ...deed, verb: 'secret_set', kind: 'secret.set', after: { name, hosts, chats } });
@@ -128,6 +140,21 @@ function* updateSecret(put: PutSecret): Script<Secret | undefined> {
   const rules = { hosts: put.hosts?.join(','), chats: put.chats?.join(',') };
   const anew = { ...put.sealed, ...rules, setBy: put.by, updatedAt: put.at, version: raw('version + 1') };
   return (yield* updateReturning('secrets', anew, sql`id = ${put.id}`, fields))[0];
+}
+
+/** What a task lacked may be there now: the words about it are over, and are news when it lacks something again. */
+function* forgetLacks(chatId: string | null, now: number): Script<void> {
+  const there = chatId === null ? undefined : sql`chat_id = ${chatId}`;
+  const mended = yield* all(
+    returning(
+      pick(columns.told, 'taskId'),
+      sql`delete from told where ${allOf(there, sql`word = 'may_not_run' and reason in ('secret_missing', 'secret_host')`)}`,
+    ),
+  );
+  yield* redrawSoon(
+    mended.map(({ taskId }) => taskId),
+    now,
+  );
 }
 
 function* heedQuota(mine: Sql): Script<void> {

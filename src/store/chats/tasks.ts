@@ -128,7 +128,7 @@ function* chatTasks({
   filter,
   ownerId,
   text,
-  subject = null,
+  subjects = null,
   offset,
   limit,
 }: ChatTasksQuery): Script<ChatTasks> {
@@ -136,7 +136,7 @@ function* chatTasks({
     sql`t.chat_id = ${chatId}`,
     filters[filter],
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
-    subject === null ? undefined : sql`lower(t.subject) = lower(${subject})`,
+    subjects === null ? undefined : sql`t.subject in ${list(subjects)}`,
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   );
   const counted = yield* one(select({ count })`from ${taskSource} where ${where}`);

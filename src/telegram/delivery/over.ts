@@ -7,6 +7,7 @@ import type { Actor } from '../../domain/access.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
 import { grantFault } from '../../domain/grant.ts';
 import { askExpiryMs } from '../../domain/limits.ts';
+import { isOfSecret } from '../../domain/occurrence.ts';
 import type { Drawn, View } from '../../domain/shown.ts';
 import type { Task } from '../../domain/task.ts';
 import { aboutMoment, type Setting } from '../chat/kit/clock.ts';
@@ -118,12 +119,14 @@ async function grantEndLine(
 
 async function mayRunLine(
   { store, kinds }: OverDeps,
-  { task, setting }: Standing<Task>,
+  { task, chat, setting }: Standing<Task>,
   { reason, grantId }: Extract<View, { view: 'mayNotRun' }>,
 ): Promise<string | null> {
   const { over } = texts.notice;
   if (task.state === 'deleted') return over.deleted;
   if (task.state === 'completed') return over.notAsked;
+  if (isOfSecret(reason))
+    return (await store.isTold(chat.id, 'may_not_run', reason, task.id)) ? null : over.secretsChanged;
   const grant = reason === 'gone_kind' ? null : await store.readGrant(task.grantId);
   const needed = kinds.scopesOf(task.action);
   if (grantFault(grant, needed, setting.now) !== null) return null;

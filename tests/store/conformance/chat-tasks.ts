@@ -3,6 +3,7 @@ import type { ChatTasksQuery } from '../../../src/app/ports/chats.ts';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Actor } from '../../../src/domain/access.ts';
 import type { TaskVerb } from '../../../src/domain/event.ts';
+import type { Thread } from '../../../src/domain/thread.ts';
 import { aTask, hour, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { owner, someone, threadOf, withTask, withReadyTask } from '../scenes.ts';
@@ -26,11 +27,20 @@ export function chatTaskTests(open: OpenWorld): void {
     expect(await world.store.taskByNumber(task.chatId, 2)).toBeNull();
   });
 
-  test('the tasks about a subject are listed, whatever its case', async () => {
+  test('the tasks about subjects are listed, and each subject is told as it is spelled', async () => {
     const { world, task } = await withTask(open, { subject: 'Anna' });
+    await aTask(world, { subject: 'anna' });
     await aTask(world, { subject: 'Ben' });
-    expect(await list(world, { chatId: task.chatId, subject: 'anna' })).toEqual([[1], 1]);
-    expect(await list(world, { chatId: task.chatId, subject: 'Ann' })).toEqual([[], 0]);
+    await aTask(world, {});
+    const { chatId } = task;
+    expect((await world.store.subjectsIn(chatId)).toSorted()).toEqual(['Anna', 'Ben', 'anna']);
+    expect(await list(world, { chatId, subjects: ['Anna', 'anna'] })).toEqual([[1, 2], 2]);
+    expect(await list(world, { chatId, subjects: ['Ann'] })).toEqual([[], 0]);
+    const any = { thread: null, state: 'all', text: null, tag: null, limit: 9, cursor: null } as const;
+    const found = async (thread: Thread | null) =>
+      (await world.store.listTasks({ ...any, thread, subject: ['Anna', 'Ben'] })).items.map(({ subject }) => subject);
+    expect(await found(null)).toEqual(['Ben', 'Anna']);
+    expect(await found(task.home)).toEqual(['Ben', 'Anna']);
   });
 
   test('a task is found by its own topic, also when it was deleted', async () => {

@@ -145,9 +145,16 @@ const textLengthMax = 500;
 function written(given: Given, part: string, kind: Kind): string {
   const text = given[part];
   if (typeof text !== 'string' || text.trim() === '') throw refused(`auth.${part}`, 'is missing', examples[kind]);
-  if (text.length > textLengthMax || /[\p{Cc}]/u.test(text))
-    throw refused(`auth.${part}`, `has at most ${textLengthMax} characters, and no line break`, examples[kind]);
+  const fault = textFault(text);
+  if (fault !== null) throw refused(`auth.${part}`, fault, examples[kind]);
   return text.trim();
+}
+
+/** What stands in it is sent as it stands. */
+function textFault(text: string): string | null {
+  if (text.length > textLengthMax || /[\p{Cc}]/u.test(text))
+    return `has at most ${textLengthMax} characters, and no line break`;
+  return /\{[{%]/.test(text) ? 'is sent as it stands, and is no template' : null;
 }
 
 const skewUsualMs = 60_000;
@@ -220,25 +227,25 @@ const ours = /^(?:grant_type|client_id|client_secret|refresh_token|client_assert
 const parametersExample = '"parameters": {"resource": "https://api.example.com"}';
 
 function parametersOf(given: Given): OAuth2['parameters'] {
-  const own = given['parameters'] ?? {};
+  const { parameters: own = {} } = given;
   if (typeof own !== 'object' || own === null || Array.isArray(own))
     throw refused('auth.parameters', 'is an object of names and texts', parametersExample);
   const named = ['scope', 'audience'].flatMap((part) =>
-    given[part] === undefined ? [] : [[part, given[part]] as const],
+    given[part] === undefined ? [] : [[part, given[part], part] as const],
   );
-  const all = [...Object.entries(own), ...named];
+  const further = Object.entries(own).map(([name, value]) => [name, value as unknown, `parameters.${name}`] as const);
+  const all = [...further, ...named];
   if (all.length > parametersMax)
     throw refused('auth.parameters', `has at most ${parametersMax} names`, parametersExample);
   return Object.fromEntries(
-    all.map(([name, value]) => {
-      if (ours.test(name)) throw refused(`auth.parameters.${name}`, 'is set for every request', parametersExample);
-      if (typeof value !== 'string' || value.length > textLengthMax)
-        throw refused(
-          `auth.${name.slice(0, 40)}`,
-          `is a text of at most ${textLengthMax} characters`,
-          parametersExample,
-        );
-      return [name, value];
+    all.map(([name, value, part]) => {
+      const where = `auth.${part.slice(0, 60)}`;
+      const example = part === name ? '"scope": "prices.read"' : parametersExample;
+      if (ours.test(name)) throw refused(where, 'is set for every request', parametersExample);
+      if (typeof value !== 'string' || value.trim() === '') throw refused(where, 'is a text', example);
+      const fault = textFault(value);
+      if (fault !== null) throw refused(where, fault, example);
+      return [name, value.trim()];
     }),
   );
 }

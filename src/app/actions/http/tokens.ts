@@ -358,8 +358,11 @@ function hostOfToken({ auth }: Pick<Round, 'auth'>): string {
   return new URL(auth.tokenUrl).host;
 }
 
-function denied({ round, unheardSince }: Answered, { code, error }: Extract<TokenEnd, { is: 'denied' }>): Step {
+function denied({ round, unheardSince }: Answered, end: Extract<TokenEnd, { is: 'denied' }>): Step {
   const { auth, nameOf } = round;
+  const { code } = end;
+  // Servers end their sentences, and so do we.
+  const error = end.error.replace(/\.$/, '');
   const isOfRefresh = code === 'invalid_grant' && auth.refreshToken !== null;
   if (!isOfRefresh) {
     const who =

@@ -53,27 +53,20 @@ export interface Implied {
 
 const unit = /^(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)$/i;
 
-/** The subject in "for Anna", as the tasks of the chat spell it; null where none of them is about that. */
-export async function subjectHere(
-  { place, store }: { readonly place: Pick<Place, 'chat'>; readonly store: Pick<ChatContext['store'], 'chatTasks'> },
+/** The subject in "for Anna", in each way in which the tasks of the chat spell it; none where none of them is about that. */
+export async function subjectsHere(
+  { place, store }: { readonly place: Pick<Place, 'chat'>; readonly store: Pick<ChatContext['store'], 'subjectsIn'> },
   words: string,
-): Promise<string | null> {
+): Promise<readonly string[]> {
   const [, subject] = /^for\s+(\S[\s\S]*)$/i.exec(words.trim()) ?? [];
-  if (subject === undefined) return null;
-  const query = {
-    chatId: place.chat.id,
-    filter: 'all',
-    ownerId: null,
-    text: null,
-    subject,
-    limit: 1,
-    offset: 0,
-  } as const;
-  return (await store.chatTasks(query)).tasks[0]?.subject ?? null;
+  if (subject === undefined) return [];
+  // Both engines know capital letters of their own, so they are compared here.
+  const asked = subject.toLowerCase();
+  return (await store.subjectsIn(place.chat.id)).filter((one) => one.toLowerCase() === asked);
 }
 
 export interface AboutSubject {
-  readonly subject: string;
+  readonly subjects: readonly string[];
   /** Words behind the subject, such as an end. */
   readonly rest: string;
 }
@@ -82,12 +75,12 @@ export interface AboutSubject {
 export async function aboutSubject(ctx: ChatContext): Promise<AboutSubject | null> {
   const words = ctx.args.trim();
   if (!/^for\s/i.test(words) || pauseEndIn(words, readingOf(ctx)) !== null) return null;
-  const whole = await subjectHere(ctx, words);
-  if (whole !== null) return { subject: whole, rest: '' };
+  const whole = await subjectsHere(ctx, words);
+  if (whole.length > 0) return { subjects: whole, rest: '' };
   const [, before = '', rest = ''] = /^(.*?)\s+(until\s.*)$/i.exec(words) ?? [];
-  const subject = await subjectHere(ctx, before);
-  if (subject === null) throw new Refused(texts.deed.noSubject(words.replace(/^for\s+/i, '')));
-  return { subject, rest };
+  const subjects = await subjectsHere(ctx, before);
+  if (subjects.length === 0) throw new Refused(texts.deed.noSubject(words.replace(/^for\s+/i, '')));
+  return { subjects, rest };
 }
 
 /** `#3` names a task everywhere; a bare number does so only outside of a task's topic, as the first argument. */

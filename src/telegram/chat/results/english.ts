@@ -63,6 +63,7 @@ export const noticeTexts = {
     renamed: 'Done: the topic has its new name',
     settled: 'Settled',
     mayRun: 'Over: it can run again',
+    secretsChanged: 'Over: a secret has been set since',
     goesOnRight: 'Over: its right to run holds for longer',
     grantTaken: 'Over: somebody took back its right to run',
     grantEnded: 'Over: its right to run has ended',
@@ -268,6 +269,7 @@ export const reminderTexts = {
   mayNotRun: (name: Rich, reason: Obstacle, kind: string): Rich =>
     say`${bold('Skipped:')} ${name} cannot run, because ${mayNotBecause(reason, kind)} I skip its next runs too, and tell you only once.`,
   mayNotRunError: (error: string): Rich => say`What is missing: ${italic(oneLine(error, 300))}`,
+  secretError: (error: string): Rich => italic(oneLine(error, 300)),
   mayNotRunTodo: (who: string | null): string =>
     who === null
       ? 'Press Renew to let it run again.'
@@ -311,5 +313,7 @@ function mayNotBecause(reason: Obstacle, kind: string): string {
   if (reason === 'gone_kind') return `I no longer know its action (${oneLine(kind, 40)}).`;
   if (reason === 'grant_expired') return 'its right to run has expired.';
   if (reason === 'grant_scope') return 'its right to run does not cover what it does.';
+  if (reason === 'secret_missing') return 'a secret that it names is not there.';
+  if (reason === 'secret_host') return 'a secret that it names must not go where it calls.';
   return 'somebody took back its right to run.';
 }

@@ -3,7 +3,7 @@ import type { AckView, NotedDone, OpenQuestion } from '../../../app/ports/questi
 import type { TaskRun } from '../../../app/ports/runs.ts';
 import { userIdOf } from '../../../domain/access.ts';
 import { captionLengthMax, messagePartLengthMax } from '../../../domain/limits.ts';
-import { isObstacle } from '../../../domain/occurrence.ts';
+import { isObstacle, isOfSecret } from '../../../domain/occurrence.ts';
 import { policyOf } from '../../../domain/policy.ts';
 import type { Drawn, View } from '../../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
@@ -63,8 +63,9 @@ export function askingDrawn(view: AskingView, scene: AskingScene): Drawn | null 
 function mayNotRunDrawn({ reason, error }: Of<'mayNotRun'>, { task, ownerName }: AskingScene): Drawn {
   const { reminder } = texts;
   const words = reminder.mayNotRun(taskName(task), reason, task.action.kind);
-  // No right brings back what the program cannot do any more.
+  // No right brings back what the program cannot do any more, or a secret.
   if (reason === 'gone_kind') return drawn(words);
+  if (isOfSecret(reason)) return drawn(lines(words, error === undefined ? null : reminder.secretError(error)));
   const who = isGroup(task) ? reminder.ownerOrAdmin(ownerName) : null;
   const lacks = error === undefined ? null : reminder.mayNotRunError(error);
   return drawn(blocks(lines(words, lacks), reminder.mayNotRunTodo(who)), renewRows(task, reason === 'grant_scope'));
@@ -97,7 +98,7 @@ export function notStarted(
   if (!isObstacle(reason)) return null;
   const isOrphan = task.pausedReason === ownerGonePause;
   const words = isOrphan ? reminder.waitsForOwner(name) : reminder.mayNotRunNow(name, reason, task.action.kind);
-  if (reason === 'gone_kind') return { words, rows: [], waits: false };
+  if (reason === 'gone_kind' || isOfSecret(reason)) return { words, rows: [], waits: false };
   return { words: `${words} ${reminder.whoRenews}`, rows: renewRows(task), waits: false };
 }
 

@@ -134,7 +134,7 @@ function undoAllRow(last: LastChange | null): Rows {
 
 /** Admins mean all tasks of the chat; everybody else all of their own. */
 function allTasksFor(ctx: ChatContext, about: AboutSubject | null): Chosen {
-  const subject = about?.subject ?? null;
+  const subject = about?.subjects ?? null;
   return { thread: threadOf(ctx.place), ownerId: mayManage(ctx) ? null : ctx.person.actor, subject };
 }
 

@@ -12,7 +12,7 @@ import { cardOf, lastRunOf, settingFor, settingHere, taskName } from '../kit/car
 import { exceptionsText, aboutMoment, dateIn, moment, settingOf, capital } from '../kit/clock.ts';
 import { readingFor, readingOf } from '../kit/drafts.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
-import { calledAlone, impliedBy, numberIn, subjectHere } from '../kit/naming.ts';
+import { calledAlone, impliedBy, numberIn, subjectsHere } from '../kit/naming.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
 import { currentLocale, texts } from '../texts.ts';
@@ -35,13 +35,13 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   // A search may be for what has ended; in a list it would only be in the way.
   const isFolded = listing.text === null && (listing.filter === 'all' || listing.filter === 'mine');
   // "For Anna" is about the subject where a task has it, and a search like any other where none does.
-  const subject = listing.text === null ? null : await subjectHere({ place, store }, listing.text);
+  const subjects = listing.text === null ? [] : await subjectsHere({ place, store }, listing.text);
   const query: Omit<ChatTasksQuery, 'offset'> = {
     chatId: place.chat.id,
     filter: isFolded ? 'open' : listing.filter === 'mine' ? 'all' : listing.filter,
     ownerId: listing.filter === 'mine' ? person.actor : null,
-    text: subject === null ? listing.text : null,
-    subject,
+    text: subjects.length === 0 ? listing.text : null,
+    subjects: subjects.length === 0 ? null : subjects,
     limit: pageSize,
   };
   let page = listing.page;

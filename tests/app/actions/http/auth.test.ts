@@ -146,7 +146,7 @@ describe('auth is refused', () => {
     [
       'of OAuth with a template in its address',
       { ...oauth, token_url: 'https://{{ context.x }}/token', secret: 'TOKEN' },
-      /without a template/,
+      /token_url is sent as it stands, and is no template/,
     ],
     [
       'of OAuth at a host that nobody reaches',
@@ -164,6 +164,35 @@ describe('auth is refused', () => {
       'of OAuth with a parameter that is ours',
       { ...oauth, secret: 'TOKEN', parameters: { grant_type: 'x' } },
       /is set for every request/,
+    ],
+    [
+      'of OAuth with no parameters at all',
+      { ...oauth, secret: 'TOKEN', parameters: null },
+      /auth\.parameters is an object/,
+    ],
+    [
+      'of OAuth with a parameter that is no text',
+      { ...oauth, secret: 'TOKEN', parameters: { resource: 7 } },
+      /auth\.parameters\.resource is a text/,
+    ],
+    ['of OAuth with an empty scope', { ...oauth, secret: 'TOKEN', scope: ' ' }, /auth\.scope is a text/],
+    [
+      'of OAuth with a scope of two lines',
+      { ...oauth, secret: 'TOKEN', scope: 'a\nb' },
+      /auth\.scope .* no line break/,
+    ],
+    ...(['scope', 'audience', 'client_id'] as const).map(
+      (part) =>
+        [
+          `of OAuth with a template as ${part}`,
+          { ...oauth, secret: 'TOKEN', [part]: '{{ context.x }}' },
+          new RegExp(`auth\\.${part} is sent as it stands`),
+        ] as const,
+    ),
+    [
+      'with a template as the name of a person',
+      { kind: 'basic', username: '{{ secrets.NAME }}', secret: 'TOKEN' },
+      /auth\.username is sent as it stands/,
     ],
     ['of OAuth with a long skew', { ...oauth, secret: 'TOKEN', skew: 'P1D' }, /at most an hour/],
     [

@@ -15,7 +15,7 @@ async function aRun(given: Parameters<typeof createRunSecrets>[0]['operator'] = 
   const p = await aPipeline({ vault });
   const chatId = await aChat(p);
   await anOwner(p);
-  const ownerId = actor;
+  const ownerId: RevealAsked['ownerId'] = actor;
   const runSecrets = createRunSecrets({ store: p.store, vault, operator: given, clock: p.time });
   const scopes = ['action:http', `host:${host}`, 'secret:KEY'];
   const reveal = (asked: Partial<RevealAsked> = {}) =>

@@ -30,12 +30,14 @@ const kind = strict({
 
 const cost = strict({
   kind: z.string().meta({ example: 'requests' }),
-  per_run: z.number(),
+  currency: z.string().nullable().meta({ description: 'Of money alone, which is told in millionths.' }),
+  per_run: z.number().meta({ description: 'Of one run without a fault, at most.' }),
   often: strict({ count: z.number(), per: z.enum(['day', 'month', 'year']) })
     .nullable()
     .meta({
       description: 'As often as the schedule has it run; null for what runs once.',
     }),
+  per_month: z.number().meta({ description: 'By all runs of its first 30 days.' }),
   at_once: z.number().nullable().meta({ description: 'After an outage, where the policy missed makes slots up.' }),
 });
 

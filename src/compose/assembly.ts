@@ -18,6 +18,7 @@ import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
 import type { Meter } from '../app/ports/metering.ts';
+import type { Estimates } from '../app/ports/metering.ts';
 import type {
   Backups,
   Bell,
@@ -200,7 +201,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const making = { ...shared, ...rulesOf(settings, actions), templates: checksOf(templates, expressions), runs };
+  const making = {
+    ...shared,
+    ...rulesOf(settings, actions, reckoning),
+    templates: checksOf(templates, expressions),
+    runs,
+  };
   const asking = {
     ...making,
     ...secretRulesOf({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
@@ -322,9 +328,9 @@ function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: P
 const noNotepad: Notepad = { read: () => null, write: () => {} };
 const noTemplates = createTemplates(async () => ({ is: 'away' }));
 const noExpressions = createExpressions(async () => ({ is: 'away' }));
-function rulesOf(settings: RoomSettings, actions: Actions) {
+function rulesOf(settings: RoomSettings, actions: Actions, estimates: Estimates) {
   return {
-    kinds: kindsOf(actions),
+    kinds: kindsOf(actions, estimates),
     scopesOf: actions.scopesOf,
     rules: {
       actions,

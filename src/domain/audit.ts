@@ -46,6 +46,11 @@ export const checks = {
   file_without_bytes: { mended: false, sentence: 'A run refers to a file of which the database has not all bytes.' },
   file_of_no_run: { mended: false, sentence: 'A file is referred to by a run that does not exist, so it never goes.' },
   file_unreferred: { mended: false, sentence: 'A file has no end although nothing refers to it, so it never goes.' },
+  budget_drifted: {
+    mended: false,
+    sentence:
+      'A budget counts more or less than its runs have used; it is counted anew when its day or month turns, or when it is set again.',
+  },
 } as const satisfies Readonly<Record<string, { readonly mended: boolean; readonly sentence: string }>>;
 
 export type CheckName = keyof typeof checks;

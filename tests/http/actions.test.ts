@@ -78,7 +78,16 @@ it('tells before a task is made what it would reach and cost, and for how long i
       repeatable: true,
       reaches: ['api.example.com'],
       secrets: [],
-      costs: [{ kind: 'requests', per_run: 1, often: { count: 60, per: 'day' }, at_once: 20 }],
+      costs: [
+        {
+          kind: 'requests',
+          currency: null,
+          per_run: 1,
+          often: { count: 60, per: 'day' },
+          per_month: 1800,
+          at_once: 20,
+        },
+      ],
       attempts: 3,
       retry_window_seconds: 198,
       catch_up_runs: 20,

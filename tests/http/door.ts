@@ -362,7 +362,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   };
   const app = createHttpApp({
     roomsOf: () => rooms,
-    kinds: kindsOf(createActions([])),
+    kinds: kindsOf(createActions([]), { costsOf: () => null }),
     secrets: heard('secrets', secretRoom),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({

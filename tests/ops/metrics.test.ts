@@ -42,6 +42,21 @@ describe('the page of metrics', () => {
     expect(metrics.get('cronogram_run_duration_seconds_sum{action="echo"}')).toBeGreaterThanOrEqual(10);
   });
 
+  it('tells what runs have used, and how many were left out because a budget had no room', async () => {
+    const bot = await aBot({ ECHO_ACTION: '1' });
+    await createTask(bot, {
+      instructions: 'Spends',
+      schedule: every(5),
+      action: { kind: 'echo', spends: [{ kind: 'requests', quantity: 2, source: 'example.com' }] },
+    });
+    await bot.api('PUT', '/v1/budgets', { thread_key: 'cli:default', requests: 5, per: 'day' });
+    await bot.pass(21 * minute);
+    const metrics = await metricsOf(bot.server.url);
+    expect(metrics.get('cronogram_usage_total{kind="requests"}')).toBe(4);
+    expect(metrics.get('cronogram_occurrences_total{status="succeeded",reason="none"}')).toBe(2);
+    expect(metrics.get('cronogram_occurrences_total{status="skipped",reason="budget"}')).toBe(2);
+  });
+
   it('tells what was delivered, by which calls, and how long that took', async () => {
     const bot = await aBot();
     await bot.say('ada', lab, '/start');

@@ -7,7 +7,7 @@ import { admissionTests } from './conformance/admission.ts';
 import { alarmTests } from './conformance/alarms.ts';
 import { albumTests } from './conformance/albums.ts';
 import { attachTests } from './conformance/attach.ts';
-import { auditTests, fileAuditTests, workAuditTests } from './conformance/audit.ts';
+import { auditTests, budgetAuditTests, fileAuditTests, workAuditTests } from './conformance/audit.ts';
 import { blobTests, crowdedTests, snapshotTests, watchTests } from './conformance/blobs.ts';
 import { boundTests } from './conformance/bounds.ts';
 import { calledOffTests } from './conformance/called-off.ts';
@@ -212,6 +212,7 @@ export function conformance(open: OpenWorld): void {
     auditTests(open);
     workAuditTests(open);
     fileAuditTests(open);
+    budgetAuditTests(open);
     accountTests(open);
   });
   describe('light transactions', () => {

@@ -1,8 +1,10 @@
 import { type ChatSettings, settingsOf, type DateStyle } from '../../domain/chat-settings.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import type { Sum } from '../../domain/spending/usage.ts';
 import { staleSince } from '../../domain/task.ts';
 import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
+import type { SpendingStore } from '../ports/metering.ts';
 import type { TruthStore } from '../ports/why.ts';
 import { upcoming } from '../tasks/upcoming.ts';
 import { momentsIn } from '../why/moments.ts';
@@ -63,7 +65,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
   const { heads, more } = news;
   const moments = momentsIn(timezone, now, facts.dates, locale.tag);
   const name = ({ number, title }: { readonly number: number; readonly title: string }) => news.name(number, title);
-  const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded } = facts;
+  const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded, used } = facts;
   // Runs that nobody has done are told slot by slot, and not as something that ran.
   const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
@@ -88,6 +90,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
     }),
     group(heads.paused, paused, { more, line: name }),
     group(heads.ran, ran, { more, line: (one) => news.ran(name(one), one.count, one) }),
+    used.length === 0 ? '' : [heads.used, news.used(used)].join('\n'),
   ];
   return groups.filter((text) => text !== '').join('\n\n');
 }
@@ -130,6 +133,8 @@ export interface DigestFacts extends ChatNews {
   }[];
   /** Tasks whose result is too old, and since when. */
   readonly stale: readonly { readonly number: number; readonly title: string; readonly at: number }[];
+  /** By runs that were let in since then. */
+  readonly used: readonly Sum[];
   /** Tasks that were too many to be looked at. */
   readonly moreComing: number;
   readonly dates: DateStyle;
@@ -153,7 +158,8 @@ export interface DigestQuery {
 export type ReadDigest = (query: DigestQuery) => Promise<DigestFacts>;
 
 interface DigestDeps {
-  readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'>;
+  readonly store: Pick<ChatFacts & ChatStore & TruthStore, 'chatNews' | 'chatSettings' | 'chatTasks' | 'readPlanned'> &
+    Pick<SpendingStore, 'spentInChat'>;
   readonly localeOf: (settings: Pick<ChatSettings, 'language'>) => DigestLocale;
 }
 
@@ -169,6 +175,7 @@ export async function readDigest({ store, localeOf }: DigestDeps, query: DigestQ
   return {
     ...(await store.chatNews({ chatId, since, except, limit: rowsMax })),
     ...(await comingUntil({ store }, query, until)),
+    used: await store.spentInChat(chatId, since),
     until,
     dates: settings.dates,
     locale: localeOf(settings),

@@ -3,7 +3,9 @@ import type { ScopesOf } from '../../domain/grant.ts';
 import { policyOf, retryWindowMs, type Policies } from '../../domain/policy.ts';
 import { minGapMs, nextSlot, nextSlots, type Schedule } from '../../domain/schedule/schedule.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
+import { budgetKinds, type BudgetKind, type BudgetPeriod, type Costs } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
+import type { Estimates } from '../ports/metering.ts';
 import type { SecretSent } from '../ports/secrets.ts';
 import { type Action, type ActionPreview, type Actions, isEffect } from './action.ts';
 import type { ActionForm } from './form.ts';
@@ -22,11 +24,11 @@ export interface Kinds {
   changesThings(spec: ActionSpec): boolean;
 }
 
-export function kindsOf(actions: Actions): Kinds {
+export function kindsOf(actions: Actions, estimates: Estimates): Kinds {
   return {
     forms: actions.forms,
     formOf: (kind) => actions.get(kind)?.form,
-    outlook: (spec, planned) => outlookOf(actions.get(spec.kind), spec, planned),
+    outlook: (spec, planned) => outlookOf(actions.get(spec.kind), { spec, costs: estimates.costsOf(spec) }, planned),
     scopesOf: actions.scopesOf,
     secretsOf: (spec) => previewOf(actions.get(spec.kind), spec)?.secrets ?? [],
     changesThings: (spec) => isEffect(actions.get(spec.kind), spec),
@@ -48,11 +50,15 @@ export interface Outlook {
 }
 
 export interface Cost {
-  readonly kind: string;
-  /** Of one run without a fault. */
+  readonly kind: BudgetKind;
+  /** Of money alone. */
+  readonly currency: string | null;
+  /** Of one run without a fault, at most. */
   readonly perRun: number;
   /** As often as its schedule has it run; null for what runs once. */
   readonly often: Often | null;
+  /** By all runs of its first day, and of its first 30 days. */
+  readonly within: Readonly<Record<BudgetPeriod, number>>;
   /** At once, after an outage; null where nothing is made up. */
   readonly atOnce: number | null;
 }
@@ -68,14 +74,20 @@ export interface Planned {
   readonly now: number;
 }
 
-function outlookOf(action: Action | undefined, spec: ActionSpec, planned: Planned): Outlook | null {
+interface Estimated {
+  readonly spec: ActionSpec;
+  readonly costs: Costs | null;
+}
+
+function outlookOf(action: Action | undefined, { spec, costs }: Estimated, planned: Planned): Outlook | null {
   const preview = previewOf(action, spec);
-  if (action === undefined || preview === undefined || preview.reaches.length + preview.costs.length === 0) return null;
+  if (action === undefined || preview === undefined || (preview.reaches.length === 0 && costs === null)) return null;
   const { schedule, policies } = planned;
   const policy = policyOf(policies, { actionKind: spec.kind, minGapMs: minGapMs(schedule) });
   const madeUp = policy.missed === 'all' || policy.missed === 'ask' ? policy.missedLimit : null;
-  const catchUp = schedule.kind === 'once' || preview.costs.length === 0 ? null : madeUp;
+  const catchUp = schedule.kind === 'once' || costs === null ? null : madeUp;
   const often = schedule.kind === 'once' ? null : oftenIn(planned);
+  const within = schedule.kind === 'once' ? { day: 1, month: 1 } : within30Days(planned);
   return {
     reaches: preview.reaches,
     secrets: preview.secrets ?? [],
@@ -83,12 +95,18 @@ function outlookOf(action: Action | undefined, spec: ActionSpec, planned: Planne
     repeatable: action.repeatable(spec),
     attempts: policy.retry.attempts,
     retryWindowMs: retryWindowMs(policy),
-    costs: preview.costs.map(({ kind, quantity }) => ({
-      kind,
-      perRun: quantity,
-      often: often === null ? null : { ...often, count: often.count * quantity },
-      atOnce: catchUp === null ? null : catchUp * quantity,
-    })),
+    costs: budgetKinds.flatMap((kind) => {
+      const perRun = costs?.[kind] ?? 0;
+      if (perRun === 0) return [];
+      return {
+        kind,
+        currency: kind === 'money' ? (costs?.currency ?? null) : null,
+        perRun,
+        often: often === null ? null : { ...often, count: often.count * perRun },
+        within: { day: within.day * perRun, month: within.month * perRun },
+        atOnce: catchUp === null ? null : catchUp * perRun,
+      };
+    }),
     catchUp,
   };
 }
@@ -110,13 +128,25 @@ const stretches = [
 ] as const;
 
 /** The shortest of them in which it runs again: from its first slot on, so that what begins next week is told as it will be. */
-function oftenIn({ schedule, policies, now }: Planned): Often {
+function oftenIn(planned: Planned): Often {
+  const gap = minGapMs(planned.schedule) ?? 0;
+  const [per, ms] = stretches.find(([, length]) => gap <= length) ?? (['year', 365 * DAY_MS] as const);
+  return { count: slotsWithin(planned, ms).length, per };
+}
+
+function within30Days(planned: Planned): Record<BudgetPeriod, number> {
+  const slots = slotsWithin(planned, 30 * DAY_MS);
+  const [first = 0, last = 0] = [slots[0], slots.at(-1)];
+  const day = slots.filter((slot) => slot < first + DAY_MS).length;
+  // More are not counted but reckoned by the pace of those.
+  const pace = (slots.length - 1) / (last - first);
+  return { day, month: slots.length < countedMax ? slots.length : Math.ceil(30 * DAY_MS * pace) };
+}
+
+function slotsWithin({ schedule, policies, now }: Planned, ms: number): readonly number[] {
   const bounds = policyOf(policies, { actionKind: '', minGapMs: null });
   const first = nextSlot(schedule, now, bounds) ?? now;
-  const gap = minGapMs(schedule) ?? 0;
-  const [per, ms] = stretches.find(([, length]) => gap <= length) ?? (['year', 365 * DAY_MS] as const);
-  const slots = nextSlots(schedule, first - 1, { count: countedMax, bounds, upTo: first + ms - 1 });
-  return { count: slots.length, per };
+  return nextSlots(schedule, first - 1, { count: countedMax, bounds, upTo: first + ms - 1 });
 }
 
 /** Once a minute for a day. */

@@ -1,10 +1,12 @@
 import { policyOf } from '../../domain/policy.ts';
+import { costsHeld, type Amount } from '../../domain/spending/usage.ts';
 import { codeOf } from '../pipeline/deliverer-ends.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type {
   Admission,
+  Counts,
   SlotPlan,
   Quarantine,
   RunEnd,
@@ -65,7 +67,7 @@ export function meteredStore(store: Store, deps: MeteredDeps): Store {
 
 /* ---- slots ---- */
 
-type SlotMethods = Pick<Store, 'claimDue' | 'admitWaiting' | 'expireQuestions'>;
+type SlotMethods = Pick<Store, 'claimDue' | 'admitWaiting' | 'refreshStale' | 'expireQuestions'>;
 
 function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
   return {
@@ -74,6 +76,7 @@ function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
       const counts = await store.claimDue(at, (due) => (decided = plan(due)));
       const now = clock.now();
       for (const decision of decided) countSlots(meter, decision, now);
+      countUnpaid(meter, counts);
       return counts;
     },
     admitWaiting: async (at, plan) => {
@@ -83,12 +86,19 @@ function slotMethods(store: Store, { meter, clock }: MeteredDeps): SlotMethods {
         if ('quarantine' in decision) meter.count('tasks_quarantined_total', {});
         else if ('skip' in decision) meter.count('occurrences_total', { status: 'skipped', reason: decision.skip });
       }
+      countUnpaid(meter, counts);
       return counts;
     },
+    refreshStale: tap(store.refreshStale.bind(store), (counts) => countUnpaid(meter, counts)),
     expireQuestions: tap(store.expireQuestions.bind(store), ({ taken }) => {
       if (taken > 0) meter.count('occurrences_total', { status: 'skipped', reason: 'ask_expired' }, taken);
     }),
   };
+}
+
+/** The store alone knows for which of them a budget had room. */
+function countUnpaid(meter: Meter, { unpaid = 0 }: Counts): void {
+  if (unpaid > 0) meter.count('occurrences_total', { status: 'skipped', reason: 'budget' }, unpaid);
 }
 
 function countSlots(meter: Meter, decision: SlotPlan | Quarantine, now: number): void {
@@ -127,6 +137,7 @@ function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
       }
       const now = clock.now();
       for (const one of started.started) countStart(meter, one, now);
+      countUnpaid(meter, started);
       return started;
     },
     finishRuns: tap(store.finishRuns.bind(store), ({ written, autoPaused }, ends) => {
@@ -139,7 +150,10 @@ function runMethods(store: Store, { meter, clock }: MeteredDeps): RunMethods {
 }
 
 function countPlan(meter: Meter, run: StartableRun, plan: StartPlan): void {
-  if (plan.interrupted) meter.count('attempts_total', { number: numberOf(run.attempts), status: 'interrupted' });
+  if (plan.interrupted) {
+    meter.count('attempts_total', { number: numberOf(run.attempts), status: 'interrupted' });
+    countUsage(meter, run, null);
+  }
   if (plan.does !== 'end') return;
   meter.count('runs_total', { action: run.input.action.kind, status: plan.status });
   if (run.occurrenceId !== null)
@@ -161,10 +175,18 @@ function startedHow({ input }: StartableRun): 'by_hand' | 'late' | 'by_policy' |
   return overlap === 'queue' || jitterMs > 0 ? 'by_policy' : 'on_time';
 }
 
-function countEnd(meter: Meter, { run, attempt, attemptStatus, status, durationMs, finishedAt }: RunEnd): void {
+/** Of an attempt of which nobody knows what it has used, all that was reserved for it. */
+function countUsage(meter: Meter, { reserved }: StartableRun, usage: readonly Amount[] | null): void {
+  const used = usage ?? (reserved === null ? [] : costsHeld(reserved.costs));
+  for (const { kind, quantity } of used) meter.count('usage_total', { kind }, quantity);
+}
+
+function countEnd(meter: Meter, end: RunEnd): void {
+  const { run, attempt, attemptStatus, status, durationMs, finishedAt } = end;
   const action = run.input.action.kind;
   meter.count('attempts_total', { number: numberOf(attempt), status: attemptStatus });
   meter.took('attempt_duration_seconds', { action }, durationMs);
+  countUsage(meter, run, end.usage);
   if (status === 'backoff') return;
   meter.count('runs_total', { action, status });
   meter.took('run_duration_seconds', { action }, finishedAt - run.createdAt);

@@ -38,6 +38,10 @@ export const counters = {
     help: 'Attempts that have ended, by their number within the run and their result; above 1 they are retries.',
     labels: ['number', 'status'],
   },
+  usage_total: {
+    help: 'What attempts have used, by kind: requests, bytes, seconds, tokens, and money in millionths of the currency of PRICES.',
+    labels: ['kind'],
+  },
   late_results_total: { help: 'Results that came after their run was taken over, and were dropped.', labels: [] },
   deliveries_total: { help: 'Parts that were delivered or given up, by kind.', labels: ['kind', 'status'] },
   delivery_errors_total: {

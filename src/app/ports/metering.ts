@@ -145,6 +145,7 @@ export interface BudgetChange {
 
 export interface SpendingStore {
   spentOf(query: SpentQuery): Promise<readonly Sum[]>;
+  spentInChat(chatId: string, since: number): Promise<readonly Sum[]>;
   /** The most first. */
   spentByTask(query: SpentQuery, limit: number): Promise<readonly SpentByTask[]>;
   spentByQuarter(query: SpentQuery): Promise<readonly SpentByQuarter[]>;

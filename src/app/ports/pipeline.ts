@@ -81,6 +81,8 @@ export interface Counts {
   readonly taken: number;
   /** More may be ready right now. */
   readonly more: boolean;
+  /** Runs that were left out because a budget had no room. */
+  readonly unpaid?: number;
 }
 
 export interface WaitingOccurrence {

@@ -50,7 +50,7 @@ export interface Pruned {
   readonly next: string | null;
 }
 
-export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries'] as const;
+export const auditedTables = ['tasks', 'occurrences', 'runs', 'deliveries', 'budgets'] as const;
 export type AuditedTable = (typeof auditedTables)[number];
 
 export interface AuditPageRequest {

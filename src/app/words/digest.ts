@@ -1,4 +1,5 @@
 import { englishForms, type Translated } from '../../domain/schedule/words/forms.ts';
+import { amountText, type TellableAmount } from './amounts.ts';
 
 const { plural } = englishForms;
 
@@ -16,6 +17,7 @@ export const englishDigest = {
     snoozed: 'Snoozed',
     paused: 'Paused',
     ran: 'Ran',
+    used: 'Used',
   },
   notDone: (name: string, at: string): string => `${name}, ${at}`,
   failed: (name: string, count: number, why: string | null): string =>
@@ -34,6 +36,7 @@ export const englishDigest = {
     const confirmedAll = done === count ? ', done' : `, ${done} done`;
     return `${name}${times(count)}${done === 0 ? '' : confirmedAll}${notDone === 0 ? '' : `, ${notDone} not done`}`;
   },
+  used: (amounts: readonly TellableAmount[]): string => amounts.map(amountText).join(', '),
 } as const;
 
 function times(count: number): string {

@@ -26,6 +26,7 @@ import {
 import { keyFlag, keyHeader } from './doing.ts';
 import { countFlag } from './looking.ts';
 import { edgeOf } from './moments.ts';
+import { amount } from './spending.ts';
 
 const createAbout =
   'One sentence says when and what. Or give exactly one of --when, --once-at, --cron, --rrule and --every, and the text. All but words need --timezone; words are read in the zone of the chat that --thread-key names, where it has one, else in that of this computer, or in the zone that they name. - reads from the input.';
@@ -173,9 +174,11 @@ async function outlookText({ terminal }: Session, outlook: AnswerOf<'previewActi
     ['does', brief],
     ['reaches', reaches.join(', ')],
     ['secrets', secrets.length === 0 ? null : secrets.map(({ name, host }) => `${name} to ${host}`).join(', ')],
-    ...costs.map(({ kind, per_run: once, often, at_once: atOnce }) => {
-      const told = often === null ? `${once}` : `about ${often.count} a ${often.per}`;
-      return [kind, atOnce === null ? told : `${told}, up to ${atOnce} at once after an outage`] as const;
+    ...costs.map(({ kind, currency, per_run: once, often, per_month: month, at_once: atOnce }) => {
+      const of = (quantity: number) => amount({ kind, currency, quantity });
+      const monthly = often?.per === 'day' ? `, ${of(month)} a month` : '';
+      const told = often === null ? of(once) : `about ${of(often.count)} a ${often.per}${monthly}`;
+      return [kind, atOnce === null ? told : `${told}, up to ${of(atOnce)} at once after an outage`] as const;
     }),
     ['tries', tries],
   ]);

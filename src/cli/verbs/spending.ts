@@ -19,7 +19,7 @@ interface Sum {
 }
 
 /** Money is told in its currency, the rest as it is counted. */
-function amount({ kind, quantity, currency }: Sum): string {
+export function amount({ kind, quantity, currency }: Sum): string {
   if (kind !== 'money') return String(quantity);
   const written = (quantity / 1_000_000).toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1');
   return currency === null ? written : `${written} ${currency}`;

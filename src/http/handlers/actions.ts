@@ -67,7 +67,10 @@ function wireOutlook(found: Outlook | null) {
     repeatable,
     reaches: [...reaches],
     secrets: secrets.map(({ name, host }) => ({ name, host })),
-    costs: costs.map(({ kind, perRun, often, atOnce }) => ({ kind, often, ...wire({ perRun, atOnce }) })),
+    costs: costs.map(({ kind, currency, perRun, often, within, atOnce }) => ({
+      ...{ kind, currency, often, per_month: within.month },
+      ...wire({ perRun, atOnce }),
+    })),
     attempts,
     retry_window_seconds: retryWindowMs === undefined ? null : retryWindowMs / 1000,
     catch_up_runs: catchUp,

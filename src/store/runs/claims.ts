@@ -1,4 +1,4 @@
-import type { SlotPlan, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
+import type { Counts, SlotPlan, NewOccurrence, Quarantine } from '../../app/ports/pipeline.ts';
 import type { NewRun } from '../../domain/run.ts';
 import { keepSnapshots } from '../blobs/snapshots.ts';
 import type { Script } from '../engine/engine.ts';
@@ -14,9 +14,9 @@ import { cancelLive } from './thread-runs.ts';
 
 /**
  * Writes what was decided about tasks whose rows are locked. The next slot moves by compare-and-set on the old one, and
- * first of all: a claim that lost a race moves nothing, and then nothing of it is written.
+ * first of all: a claim that lost a race moves nothing, and then nothing of it is written. Answers how many runs had no budget.
  */
-export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Numbered[], now: number): Script<void> {
+export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Numbered[], now: number): Script<number> {
   const won = [
     ...(yield* moveOn(claims.filter(({ nextAt }) => nextAt !== null))),
     ...(yield* moveOn(
@@ -37,7 +37,7 @@ export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Number
   const isDropped = ({ occurrenceId }: NewRun) => dropped.has(occurrenceId ?? '');
   yield* takeBackNumbers(runs.filter(isDropped));
   const going = runs.filter((run) => !isDropped(run));
-  yield* dispatchRuns(going, now, numbersIn(tasks, going));
+  const unpaid = yield* dispatchRuns(going, now, numbersIn(tasks, going));
   const completed = won.filter(({ nextAt }) => nextAt === null);
   yield* tellComplete(
     completed.map(({ taskId }) => taskId),
@@ -68,6 +68,7 @@ export function* writeClaims(claims: readonly SlotPlan[], tasks: readonly Number
       data: { count: gap.count, reason: gap.reason },
     })),
   );
+  return unpaid;
 }
 
 /** Events of skipped and missed occurrences; no run reports these, as it does its start. */
@@ -128,12 +129,15 @@ export function* insertOccurrences(placed: readonly Placed[], now: number): Scri
   );
 }
 
-/** An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. */
+/**
+ * An occurrence without a run of its own would wait for ever, so a key that is taken ends it with that reason. Answers how many runs
+ * had no budget.
+ */
 export function* dispatchRuns(
   runs: readonly NewRun[],
   now: number,
   numbers?: ReadonlyMap<string, Numbers>,
-): Script<void> {
+): Script<number> {
   const { made, refused: unpaid } = yield* insertRuns(runs, numbers);
   yield* leaveOut(
     runs.filter(({ id }) => unpaid.has(id)),
@@ -145,6 +149,12 @@ export function* dispatchRuns(
     set: () => ({ status: 'failed', error: 'a run with this key exists already', updatedAt: now }),
     where: ({ occurrenceId }) => sql`id = ${occurrenceId ?? ''}`,
   });
+  return unpaid.size;
+}
+
+/** A step of most places leaves out none. */
+export function unpaidIn(unpaid: number): Pick<Counts, 'unpaid'> {
+  return unpaid === 0 ? {} : { unpaid };
 }
 
 /** Runs for which a budget has no room were never made: their slots are left out, and say why. */

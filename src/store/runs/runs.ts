@@ -29,7 +29,7 @@ import { tellEvents, traced } from '../records/journal.ts';
 import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
-import { insertRuns } from './claims.ts';
+import { insertRuns, unpaidIn } from './claims.ts';
 import { consentIn, readStartable, reservedIn, startableFields, startableSource, type StartableRow } from './codec.ts';
 import { finishRuns } from './ends.ts';
 import { countBegun } from './thread-runs.ts';
@@ -69,7 +69,13 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   const starting = plans.filter((one) => one.does === 'start');
   const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
   const more = found.length === at.limit || plans.length < found.length;
-  return { taken: plans.length, more, started: startedOf(started, { read, starting, now: at.now }) };
+  const unpaid = plans.filter((one) => one.does === 'end' && one.reason === 'budget').length;
+  return {
+    taken: plans.length,
+    more,
+    ...unpaidIn(unpaid),
+    started: startedOf(started, { read, starting, now: at.now }),
+  };
 }
 
 function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]> {

@@ -24,7 +24,7 @@ import { recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 import { pauseForOwners } from '../tasks/auto-pauses.ts';
 import { dueFields, dueSource, isHeld, readDue, type DueRow } from '../tasks/codec.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
-import { dispatchRuns, insertOccurrences, writeClaims, writeQuarantines } from './claims.ts';
+import { dispatchRuns, insertOccurrences, unpaidIn, writeClaims, writeQuarantines } from './claims.ts';
 import { placesHeld, placesReserved } from './thread-runs.ts';
 
 /** Slots into occurrences and runs. Each method is one transaction; a second caller finds nothing left to do. */
@@ -42,14 +42,14 @@ function* claimDue({ now, limit }: Batch, plan: Parameters<SlotStore['claimDue']
   const decided = plan(due.map(readDue));
   yield* writeQuarantines(decided.filter(isQuarantine), now);
   const plans = decided.filter((one): one is SlotPlan => !isQuarantine(one));
-  yield* writeClaims(plans, due, now);
+  const unpaid = yield* writeClaims(plans, due, now);
   yield* pauseForOwners(
     plans.flatMap(({ taskId, occurrences }) => occurrences.map(({ reason }) => ({ taskId, reason }))),
     now,
   );
   // The plan may leave tasks for the next step, when those it decided about were costly.
   const left = due.length === limit || decided.length < due.length;
-  return { taken: decided.length, more: left || decided.some((one) => leavesMore(one, now)) };
+  return { taken: decided.length, more: left || decided.some((one) => leavesMore(one, now)), ...unpaidIn(unpaid) };
 }
 
 /** How many places in `max_runs` are taken by what waits and by what runs: all but those that were asked for by hand. */
@@ -123,13 +123,13 @@ function* admitWaiting({ now, limit }: Batch, plan: Parameters<SlotStore['admitW
   const decided = plan((yield* withHeld(found)).map(readWaiting));
   yield* endQuarantined(decided.filter(isQuarantine), now);
   yield* writeQuarantines(decided.filter(isQuarantine), now);
-  yield* writeAdmissions(
+  const unpaid = yield* writeAdmissions(
     decided.filter((one): one is Admission => !isQuarantine(one)),
     now,
   );
   yield* tellSnoozesOver(found, now);
   // One for each task at a time: where runs may live side by side, the next one can follow at once.
-  return { taken: decided.length, more: decided.length > 0 };
+  return { taken: decided.length, more: decided.length > 0, ...unpaidIn(unpaid) };
 }
 
 /** Only where runs may live side by side does any of them stand beside one that waits. */
@@ -161,7 +161,7 @@ function* endQuarantined(marked: readonly Quarantine[], now: number): Script<voi
   });
 }
 
-function* writeAdmissions(admissions: readonly Admission[], now: number): Script<void> {
+function* writeAdmissions(admissions: readonly Admission[], now: number): Script<number> {
   const runs = admissions.flatMap((one) => ('run' in one ? [one] : []));
   const skips = admissions.flatMap((one) => ('skip' in one ? [one] : []));
   const isPending = ({ occurrenceId }: Admission) => sql`id = ${occurrenceId} and status = 'pending'`;
@@ -185,7 +185,7 @@ function* writeAdmissions(admissions: readonly Admission[], now: number): Script
     set: (one) => ({ status: 'dispatched', reason: null, runId: one.run.id, updatedAt: now }),
     where: isPending,
   });
-  yield* dispatchRuns(
+  return yield* dispatchRuns(
     won.map((one) => one.run),
     now,
   );
@@ -248,9 +248,9 @@ function* refreshStale({ now, limit }: Batch, plan: Parameters<SlotStore['refres
   const placed = wanted.map(({ run, ...one }) => ({ ...one, chatId: run.chatId }));
   const made = yield* insertOccurrences(placed, now);
   const runs = wanted.filter((_one, index) => made[index] === true).map(({ run }) => run);
-  yield* dispatchRuns(runs, now);
+  const unpaid = yield* dispatchRuns(runs, now);
   // Tasks that may not run are found again, so a page of nothing but those is the last one.
-  return { taken: decided.length, more: found.length === limit && decided.length > 0 };
+  return { taken: decided.length, more: found.length === limit && decided.length > 0, ...unpaidIn(unpaid) };
 }
 
 /** Pauses that were to end by now. The slots from their end on count, also those that passed while nobody was there. */

@@ -12,10 +12,18 @@ import { reach, seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql } from '../engine/sql.ts';
 import { all, insertAll, returning, run, select, update } from '../engine/statements.ts';
 import { heldBudgets, statesOf } from './budgets.ts';
-import { spentByQuarter, spentByTask, spentOf } from './usage.ts';
+import { spentByQuarter, spentByTask, spentInChat, spentOf } from './usage.ts';
 
 /** Budgets as people set them and look at them. */
-export const spendingStore = { spentOf, spentByTask, spentByQuarter, listBudgets, changeBudgets, chatIdOf };
+export const spendingStore = {
+  spentOf,
+  spentInChat,
+  spentByTask,
+  spentByQuarter,
+  listBudgets,
+  changeBudgets,
+  chatIdOf,
+};
 
 const b = columnsOf('budgets', 'b');
 const c = columnsOf('chats', 'c');

@@ -41,6 +41,14 @@ export function* spentOf(query: SpentQuery): Script<readonly Sum[]> {
   );
 }
 
+/** By runs of a chat that were let in since then. */
+export function* spentInChat(chatId: string, since: number): Script<readonly Sum[]> {
+  return yield* all(
+    select(sumFields)`from usage u where u.chat_id = ${chatId} and u.at >= ${since}
+      group by u.kind, u.currency order by u.kind, u.currency`,
+  );
+}
+
 export function* spentByTask(query: SpentQuery, limit: number): Script<readonly SpentByTask[]> {
   const found = yield* all(
     select(taskFields)`from usage u left join tasks t on t.id = u.task_id

@@ -84,13 +84,14 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const isGrantChanged = change.grant !== null && (yield* changeGrant(request, scene.task, change.grant));
   if (change.move !== null) yield* moveTask(request, scene.task, change.move);
   if (change.askAgain !== null) yield* reopenDropped(taskId, change.askAgain, at);
-  const isAnswered = yield* addManual(request, change);
+  const { isAnswered, isUnpaid } = yield* addManual(request, change);
   const task = yield* taskById(taskId);
   yield* keepVersion(request, scene.task, task);
   // Runs called off already, or ended meanwhile, are not called off again.
   const isMoot = (change.audit?.verb === 'cancel' && calledOff === 0) || (change.grant !== null && !isGrantChanged);
   if (isMoot) return { change, task, entryId: null };
-  const entryId = yield* writeAudit(request, change, { before: scene.task, after: task, isAnswered });
+  const done = isUnpaid ? leftOut(change) : change;
+  const entryId = yield* writeAudit(request, done, { before: scene.task, after: task, isAnswered });
   if (entryId !== null) yield* nameDoer(entryId, change, ended);
   return { change, task, entryId };
 }
@@ -197,15 +198,28 @@ function* answerQuestions(taskId: string, answer: TaskChange['answer'], now: num
   return declined;
 }
 
-/** True when a reminder that stands in the topic goes away with it. */
-function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<boolean> {
-  if (manual === null) return false;
+interface Added {
+  /** A reminder that stands in the topic goes away with it. */
+  readonly isAnswered: boolean;
+  /** No budget had room for its run. */
+  readonly isUnpaid: boolean;
+}
+
+function* addManual({ taskId, at }: LockedRequest, { manual }: TaskChange): Script<Added> {
+  if (manual === null) return { isAnswered: false, isUnpaid: false };
   // A person who puts a reminder off has answered it; it asks again when it comes again.
   const { source, replayOf } = manual.occurrence;
   const isAnswered = source === 'snooze' && (yield* closeAcks([taskId], 'superseded', at, replayOf));
   yield* insertOccurrences([{ taskId, occurrence: manual.occurrence }], at);
-  if (manual.run !== null) yield* dispatchRuns([manual.run], at);
-  return isAnswered;
+  const unpaid = manual.run === null ? 0 : yield* dispatchRuns([manual.run], at);
+  return { isAnswered, isUnpaid: unpaid > 0 };
+}
+
+/** The row of the audit tells what became of a run for which there was no room: it was never made. */
+function leftOut(change: TaskChange): TaskChange {
+  if (change.audit === null) return change;
+  const { run_id: _never, ...after } = change.audit.after ?? {};
+  return { ...change, audit: { ...change.audit, after: { ...after, status: 'skipped', reason: 'budget' } } };
 }
 
 function* setFields({ taskId, actor, at }: LockedRequest, change: TaskChange, before: Task): Script<void> {

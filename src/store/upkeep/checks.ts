@@ -10,6 +10,7 @@ import type {
 } from '../../app/ports/upkeep.ts';
 import type { CheckName, Found } from '../../domain/audit.ts';
 import { overdueMs, topicStuckMs } from '../../domain/limits.ts';
+import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
@@ -195,7 +196,24 @@ const allChecks: readonly Check[] = [
     fault: () => sql`x.expires_at is null and not exists (select 1 from blob_refs r
       where r.chat_id = x.chat_id and r.sha256 = x.sha256)`,
   },
+  {
+    name: 'budget_drifted',
+    table: 'budgets',
+    // One that was set a moment ago is still summed up each time. What is left of runs that are gone stands at the beginning of a day of
+    // their chat, which can be another day here.
+    fault: ({ now }) => sql`x.from_at < x.to_at and x.set_at < ${now - overdueMs}
+      and x.spent <> coalesce(case x.scope when 'chat' then (${spentBy(raw('chat_id'))})
+        when 'person' then (${spentBy(raw('owner_id'))}) else (${spentBy(raw('task_id'))}) end, 0)
+      and not exists (select 1 from usage u where u.run_id is null and u.at >= x.from_at - ${DAY_MS} and u.at < x.to_at
+        and (u.chat_id = x.account or u.owner_id = x.account or u.task_id = x.account))`,
+  },
 ];
+
+/** What the usage says of a budget `x`. */
+function spentBy(account: Sql): Sql {
+  return sql`select sum(u.quantity) from usage u where u.${account} = x.account and u.at >= x.from_at and u.at < x.to_at
+    and u.kind = x.kind and (x.currency is null or u.currency = x.currency)`;
+}
 
 const idOf = pick(columnsOf('runs', 'x'), 'id');
 

@@ -7,6 +7,7 @@ import { day, hour, start } from '../../support/pipeline.ts';
 const nothing: DigestFacts = {
   until: start + day,
   coming: [],
+  used: [],
   moreComing: 0,
   stale: [],
   notDone: [],
@@ -63,6 +64,10 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
       { number: 4, title: 'Bins', count: 4, done: 2, notDone: 2 },
       { number: 6, title: 'Pills', count: 1, done: 1, notDone: 0 },
     ],
+    used: [
+      { kind: 'requests', quantity: 12, currency: null },
+      { kind: 'money', quantity: 2_500_000, currency: 'EUR' },
+    ],
   });
   expect(text?.split('\n')).toEqual([
     'Not done',
@@ -84,6 +89,9 @@ test('is grouped, on the clocks of its task, and counts what happened more than 
     '#1 Tea, 3 times',
     '#4 Bins, 4 times, 2 done, 2 not done',
     '#6 Pills, done',
+    '',
+    'Used',
+    '12 requests, €2.50',
   ]);
 });
 

@@ -345,6 +345,7 @@ describe('whatever people write', () => {
       fc.asyncProperty(long, async (text) => {
         const rooms = {
           clock: { now: () => start },
+          spending: { list: async () => [] },
           kinds: {
             forms: [],
             formOf: () => undefined,

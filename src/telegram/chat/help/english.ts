@@ -47,7 +47,7 @@ export const helpTexts = {
     context: 'What the runs of a task know: /context #3',
     grants: 'What tasks may do, and until when: /grants #3',
     status: 'Set-up, tasks and what is waiting',
-    usage: 'Messages sent here, and room for tasks',
+    usage: 'What this chat uses, its budgets, and room for tasks',
     tz: 'The time zone of this chat: /tz Madrid',
     help: 'How it works: /help all',
     start: 'Hello, and a check of the set-up',

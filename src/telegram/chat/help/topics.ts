@@ -125,7 +125,10 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/grants #3 allow host:api.example.com', 'lets it do more'],
     ['/edit #3 grant until 1 march', 'gives its right an end'],
   ],
-  usage: [['/usage', 'shows how many messages I sent, and how many tasks fit']],
+  usage: [
+    ['/usage', 'shows what runs here and what it uses, the budgets, and how many tasks fit'],
+    ['/usage #3', 'shows what one task uses'],
+  ],
   allow: [
     ['/allow', 'in a group: approves its members; in our private chat: lists who can use me'],
     ['/allow 123456789', 'approves the person with this id'],

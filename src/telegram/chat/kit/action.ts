@@ -1,6 +1,7 @@
 import { type ActionForm, type ActionWords, settingLines } from '../../../app/actions/form.ts';
 import { forms } from '../../../app/actions/forms.ts';
 import type { Outlook } from '../../../app/actions/kinds.ts';
+import type { BudgetView } from '../../../app/ports/metering.ts';
 import type { TaskRun } from '../../../app/ports/runs.ts';
 import { policyOf, retryWindowMs } from '../../../domain/policy.ts';
 import { type MediaKind, mediaKinds } from '../../../domain/shown.ts';
@@ -65,16 +66,18 @@ export function actionLines({ action, policies, minGapMs }: Pick<Task, 'action' 
   return [...settingsTold(action), windowLine(window)];
 }
 
-/** Its reach, the cost, and for how long it is tried; nothing where it reaches nothing. */
-export function outlookLines(outlook: Outlook | null): readonly string[] {
+/** Its reach, the cost with its share of budgets, and for how long it is tried; nothing where it reaches nothing. */
+export function outlookLines(outlook: Outlook | null, budgets: readonly BudgetView[]): readonly string[] {
   if (outlook === null) return [];
   const { action: words } = texts;
   return [
     ...(outlook.reaches.length === 0 ? [] : [words.reaches(outlook.reaches)]),
     ...secretsByHost(outlook).map(([host, names]) => words.sendsSecrets(names, host)),
-    ...outlook.costs.map(({ kind, perRun, often }) =>
-      often === null ? words.costsOnce(kind, perRun) : words.costs(kind, often.count, often.per),
-    ),
+    ...outlook.costs.map(({ kind, currency, perRun, often, within }) => {
+      const of = (quantity: number) => ({ kind, currency, quantity });
+      return often === null ? words.costsOnce(of(perRun)) : words.costs(of(often.count), often.per, of(within.month));
+    }),
+    ...shareLines(outlook, budgets),
     windowLine(outlook),
     ...worstLines(outlook),
   ];
@@ -95,7 +98,19 @@ function windowLine({ attempts, retryWindowMs }: Pick<Outlook, 'attempts' | 'ret
 export function worstLines(outlook: Outlook | null): readonly string[] {
   const { catchUp = null, costs = [] } = outlook ?? {};
   if (catchUp === null) return [];
-  return costs.map(({ kind, atOnce }) => texts.action.worst(catchUp, kind, atOnce ?? 0));
+  return costs.map(({ kind, currency, atOnce }) =>
+    texts.action.worst(catchUp, { kind, currency, quantity: atOnce ?? 0 }),
+  );
+}
+
+/** The part that it will use of each budget that it falls under. */
+function shareLines({ costs }: Outlook, budgets: readonly BudgetView[]): readonly string[] {
+  return budgets.flatMap((budget) => {
+    const { kind, currency, per, quantity } = budget;
+    const cost = costs.find((one) => one.kind === kind && (currency === null || one.currency === currency));
+    if (cost === undefined) return [];
+    return texts.spending.share(Math.ceil((100 * cost.within[per]) / quantity), budget);
+  });
 }
 
 /** The kinds of the files that a message brings with it. */

@@ -1,5 +1,6 @@
 import type { ActionForm, ActionWords } from '../../../app/actions/form.ts';
 import { forms } from '../../../app/actions/forms.ts';
+import { amountText, type TellableAmount } from '../../../app/words/amounts.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
 import { blocks, bold, code, italic, lines, link, oneLine, say, type Rich, pre, shortened } from './rich.ts';
@@ -56,15 +57,6 @@ export const refusalTexts: Readonly<Record<string, string>> = {
   secrets_unavailable: 'I cannot open secrets now: my operator must put their key back. `cronogram doctor` tells how.',
 };
 
-/** Names of costs: of one, and of several. */
-const costNames: Readonly<Record<string, { readonly one: string; readonly other: string }>> = {
-  requests: { one: '{n} request', other: '{n} requests' },
-};
-
-function cost(kind: string, count: number): string {
-  return plural(count, costNames[kind] ?? { one: `{n} ${kind.replace(/s$/, '')}`, other: `{n} ${kind}` });
-}
-
 /** Actions of tasks besides sending a text. */
 export const actionTexts = {
   kinds: Object.fromEntries(Object.values<ActionForm>(forms).map(({ kind, words }) => [kind, words])) as Readonly<
@@ -75,14 +67,17 @@ export const actionTexts = {
     names.length === 1
       ? `Sends the secret ${names.join()} to ${host}`
       : `Sends the secrets ${names.join(', ')} to ${host}`,
-  costs: (kind: string, count: number, per: 'day' | 'month' | 'year'): string => `About ${cost(kind, count)} a ${per}`,
-  costsOnce: (kind: string, count: number): string => cost(kind, count),
+  costs: (often: TellableAmount, per: 'day' | 'month' | 'year', month: TellableAmount): string =>
+    per === 'day'
+      ? `About ${amountText(often)} a day, ${amountText(month)} a month`
+      : `About ${amountText(often)} a ${per}`,
+  costsOnce: (amount: TellableAmount): string => amountText(amount),
   window: (attempts: number, span: string): string =>
     attempts === 1
       ? `Tried once, for up to ${span}`
       : `Tried up to ${number(attempts)} times, within about ${span} in all`,
-  worst: (runs: number, kind: string, count: number): string =>
-    `After a long outage up to ${number(runs)} runs come at once: ${cost(kind, count)}`,
+  worst: (runs: number, amount: TellableAmount): string =>
+    `After a long outage up to ${number(runs)} runs come at once: ${amountText(amount)}`,
   askWhen: (ask: string, how: string, tries: readonly string[]): Rich =>
     blocks(lines(bold(ask), `Choose, or ${how} when and what, for example:`), lines(...tries.map(code))),
   asked: (ask: string, how: string, tries: readonly string[]): Rich =>

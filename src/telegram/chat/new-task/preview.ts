@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { DraftChange } from '../../../app/ports/chats.ts';
+import type { BudgetView } from '../../../app/ports/metering.ts';
 import type { Preview } from '../../../app/tasks/preview.ts';
 import type { AppError } from '../../../domain/errors.ts';
 import { inZone, parseSchedule, type Refusal, type Schedule } from '../../../domain/schedule/schedule.ts';
@@ -13,6 +14,7 @@ import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
 import { type Kept, Offer, titleOf, draftHere, messageOf, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import { threadOf } from '../kit/guards.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, code, drawn, lines, type Rich, shortened } from '../kit/rich.ts';
@@ -22,6 +24,7 @@ import { examples } from './english.ts';
 
 /** Facts that a proposal is drawn from, beside the draft. */
 type Drawing = Pick<ChatContext, 'place' | 'person' | 'clock' | 'preview' | 'kinds'> & {
+  readonly spending: Pick<ChatContext['spending'], 'list'>;
   readonly store: Pick<ChatContext['store'], 'taskByTitle' | 'readNote' | 'writeNote'>;
 };
 
@@ -64,7 +67,7 @@ export async function proposalDrawn(ctx: Drawing, proposing: Proposing): Promise
       off === null ? null : making.note(making.topicsOff[off]),
       kept.action === undefined && !isBlank(text) && text.trim() !== title ? making.text(text) : null,
     ),
-    ...outlookTold(ctx, proposing.step),
+    ...(await outlookTold(ctx, proposing.step)),
     refused === undefined ? (proposing.fault ?? null) : making.refused(refused.message),
     same === null ? null : wizard.same(same.number, same.title),
     asksZone ? making.isItNow(clockIn(place.timezone, now)) : null,
@@ -90,13 +93,21 @@ function actionLines({ kinds }: Drawing, { kept: { kind = '', action } }: StepOf
 }
 
 /** The reach and cost of it, in a paragraph of its own. */
-function outlookTold({ kinds, clock }: Drawing, { kept, when }: StepOf<'preview'>): readonly Rich[] {
+async function outlookTold(ctx: Drawing, { kept, when }: StepOf<'preview'>): Promise<readonly Rich[]> {
+  const { kinds, clock } = ctx;
   const { action, kind = '', policies = {} } = kept;
   if (action === undefined) return [];
   const planned = { schedule: when.schedule, policies, now: clock.now() };
   const settings = settingsTold(action, kinds.formOf(kind));
-  const told = outlookLines(kinds.outlook(action, planned));
+  const told = outlookLines(kinds.outlook(action, planned), await budgetsOf(ctx));
   return [...(settings.length === 0 ? [] : [lines(...settings)]), ...(told.length === 0 ? [] : [lines(...told)])];
+}
+
+/** Those of the chat, and of the person who is to own the task. */
+async function budgetsOf({ place, person, spending }: Drawing): Promise<readonly BudgetView[]> {
+  const ofChat = await spending.list({ thread: threadOf(place), ownerId: null, taskId: null });
+  const own = await spending.list({ thread: null, ownerId: person.actor, taskId: null });
+  return [...ofChat.filter(({ scope }) => scope === 'chat'), ...own];
 }
 
 /** When it comes, what of that was assumed, and on which clocks. */

@@ -1,52 +1,15 @@
+import { amountText, type TellableAmount } from '../../../app/words/amounts.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
-import type { BudgetKind, BudgetPeriod, BudgetScope, UsageKind } from '../../../domain/spending/usage.ts';
+import type { BudgetKind, BudgetPeriod, BudgetScope } from '../../../domain/spending/usage.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
 
-const { and, plural, number } = englishForms;
+const { and } = englishForms;
 
-interface Sum {
-  readonly kind: UsageKind;
-  readonly quantity: number;
-  readonly currency?: string | null | undefined;
-}
-
-interface Limit extends Sum {
+interface Limit extends TellableAmount {
   readonly per: BudgetPeriod;
   readonly scope: BudgetScope;
   /** Of a person, where it is known; of a task, how it is called. */
   readonly name: string | null;
-}
-
-function money(millionths: number, currency: string | null | undefined): string {
-  const most = millionths > 0 && millionths < 10_000 ? 6 : 2;
-  return new Intl.NumberFormat('en-GB', {
-    style: 'currency',
-    currency: currency ?? 'XXX',
-    minimumFractionDigits: Math.min(2, most),
-    maximumFractionDigits: most,
-  }).format(millionths / 1_000_000);
-}
-
-function bytes(count: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
-  const step = count < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  const shown = count / 1000 ** step;
-  return `${number(step === 0 ? shown : Math.round(shown * 10) / 10)} ${units[step]}`;
-}
-
-function sum({ kind, quantity, currency }: Sum): string {
-  switch (kind) {
-    case 'requests':
-      return plural(quantity, { one: '{n} request', other: '{n} requests' });
-    case 'bytes':
-      return bytes(quantity);
-    case 'seconds':
-      return plural(quantity, { one: '{n} second', other: '{n} seconds' });
-    case 'tokens':
-      return plural(quantity, { one: '{n} token', other: '{n} tokens' });
-    case 'money':
-      return money(quantity, currency);
-  }
 }
 
 const periods = { day: 'a day', month: 'a month' } as const satisfies Record<BudgetPeriod, string>;
@@ -60,7 +23,7 @@ function whose({ scope, name }: Pick<Limit, 'scope' | 'name'>): string {
   return name === null ? `this ${scope}` : oneLine(name, 60);
 }
 
-const limit = (one: Limit): string => `${sum(one)} ${periods[one.per]}`;
+const limit = (one: Limit): string => `${amountText(one)} ${periods[one.per]}`;
 
 export const usageTexts = {
   title: (): Rich => bold('Usage of this chat'),
@@ -71,20 +34,23 @@ export const usageTexts = {
     told: { readonly runs: string; readonly messages: string; readonly failures: string },
   ): Rich => say`${bold(`${stretch}:`)} runs ${told.runs} (failed ${told.failures}), messages ${told.messages}`,
   atLeast: (count: number): string => `at least ${count}`,
-  spent: (stretch: 'today' | 'month', amounts: readonly Sum[]): Rich =>
-    say`${bold(stretch === 'today' ? 'Used today:' : 'Used this month:')} ${amounts.map(sum).join(', ')}`,
+  spent: (stretch: 'today' | 'month', amounts: readonly TellableAmount[]): Rich =>
+    say`${bold(stretch === 'today' ? 'Used today:' : 'Used this month:')} ${amounts.map(amountText).join(', ')}`,
   nothingSpent: 'Nothing was used this month that costs anything.',
-  ahead: (amounts: readonly Sum[]): string => `At this pace by the end of the month: ${amounts.map(sum).join(', ')}`,
+  ahead: (amounts: readonly TellableAmount[]): string =>
+    `At this pace by the end of the month: ${amounts.map(amountText).join(', ')}`,
   top: (): Rich => bold('Most used this month'),
-  topTask: (task: Rich, amounts: readonly Sum[]): Rich => say`${task}: ${amounts.map(sum).join(', ')}`,
+  topTask: (task: Rich, amounts: readonly TellableAmount[]): Rich =>
+    say`${task}: ${amounts.map(amountText).join(', ')}`,
   budgets: (): Rich => bold('Budgets'),
   noBudget: (): Rich => say`No budget. An admin can set one: ${code('/settings budget 1000 requests a month')}`,
   budget: (
     one: Limit,
     state: { readonly used: number; readonly reserved: number; readonly percent: number },
   ): string => {
-    const used = `${sum({ ...one, quantity: state.used })} used (${state.percent} %)`;
-    const held = state.reserved === 0 ? '' : `, ${sum({ ...one, quantity: state.reserved })} held by runs under way`;
+    const used = `${amountText({ ...one, quantity: state.used })} used (${state.percent} %)`;
+    const held =
+      state.reserved === 0 ? '' : `, ${amountText({ ...one, quantity: state.reserved })} held by runs under way`;
     return `${limit(one)} for ${whose(one)}: ${used}${held}`;
   },
   quotaChat: (used: number, max: number): string =>
@@ -95,11 +61,9 @@ export const usageTexts = {
 } as const;
 
 export const spendingTexts = {
-  sum,
-  sums: (amounts: readonly Sum[]): string => amounts.map(sum).join(', '),
-  limit,
-  budgetOf: (amounts: readonly Omit<Sum, 'currency'>[], per: BudgetPeriod): string =>
-    `${and(amounts.map(sum))} ${periods[per]}`,
+  limit: (one: Limit): string => limit(one),
+  budgetOf: (amounts: readonly TellableAmount[], per: BudgetPeriod): string =>
+    `${and(amounts.map(amountText))} ${periods[per]}`,
   near: (one: Limit): Rich =>
     say`${bold('Nearly used up:')} 80 % of the budget of ${limit(one)} for ${whose(one)} is used.`,
   spent: (one: Limit, until: string): Rich =>
@@ -108,7 +72,7 @@ export const spendingTexts = {
       `I skip runs that would go beyond it until ${until}, and tell you only once.`,
     ),
   whoRaises: { chat: 'An admin can raise it.', person: 'An owner of this bot can raise it.', task: null } as const,
-  raise: (one: Sum): string => `Raise to ${sum(one)}`,
+  raise: (one: TellableAmount): string => `Raise to ${amountText(one)}`,
   raised: (one: Limit, name: string): string => `Raised to ${limit(one)} by ${name}`,
   raisedWord: 'Raised',
   set: (one: Limit): Rich => say`${bold('Budget:')} ${limit(one)} for ${whose(one)}. Runs beyond it are skipped.`,
@@ -131,9 +95,7 @@ export const spendingTexts = {
       code('/settings budget off'),
       say`For one task: ${code('/edit 3 budget 100 requests a day')}`,
     ),
-  /** What a task will use, before it is made. */
-  outlook: (one: { readonly often: readonly Sum[]; readonly month: readonly Sum[] }): string =>
-    `Uses about ${one.often.map(sum).join(', ')} a day, ${one.month.map(sum).join(', ')} a month.`,
+  /** Of what a task will use, before it is made. */
   share: (percent: number, one: Limit): string =>
     percent > 100
       ? `That is more than the budget of ${limit(one)} for ${whose(one)}: runs beyond it are skipped.`

@@ -56,7 +56,7 @@ describe('/fetch', () => {
         'template: {{ body.price }}',
         '',
         'Reaches api.example.com',
-        'About 1 request a day',
+        'About 1 request a day, 30 requests a month',
         'Tried up to 3 times, within about 3 min in all',
       ].join('\n'),
     );

@@ -19,7 +19,6 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
-  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';

@@ -59,6 +59,7 @@ function listed(text: string): readonly string[] {
   return text === '' ? [] : text.split(',');
 }
 
+const isLack = raw(`word = 'may_not_run' and reason in ('secret_missing', 'secret_host')`);
 const byOperator = raw('chat_id is null');
 
 function of(place: SecretPlace): Sql {
@@ -144,13 +145,8 @@ function* updateSecret(put: PutSecret): Script<Secret | undefined> {
 
 /** What a task lacked may be there now: the words about it are over, and are news when it lacks something again. */
 function* forgetLacks(chatId: string | null, now: number): Script<void> {
-  const there = chatId === null ? undefined : sql`chat_id = ${chatId}`;
-  const mended = yield* all(
-    returning(
-      pick(columns.told, 'taskId'),
-      sql`delete from told where ${allOf(there, sql`word = 'may_not_run' and reason in ('secret_missing', 'secret_host')`)}`,
-    ),
-  );
+  const there = allOf(chatId === null ? undefined : sql`chat_id = ${chatId}`, isLack);
+  const mended = yield* all(returning(pick(columns.told, 'taskId'), sql`delete from told where ${there}`));
   yield* redrawSoon(
     mended.map(({ taskId }) => taskId),
     now,

@@ -91,7 +91,7 @@ describe('secrets of a run', () => {
     const { version } = (await valueOf()) as { version: number };
     const replace = (next: string) => runSecrets.replace({ name: 'KEY', chatId, version, value: next });
     const both = await Promise.all([replace('first of two'), replace('second of two')]);
-    expect(both.toSorted()).toEqual([false, true]);
+    expect(both.filter((isDone) => isDone)).toEqual([true]);
     const now = (await valueOf()) as { value: string; version: number };
     expect(now.value).toBe(both[0] ? 'first of two' : 'second of two');
     expect(now.version).toBeGreaterThan(version);

@@ -42,7 +42,7 @@ async function seedTasks(world: World, count: number, facts: Partial<NewTask> = 
   );
 }
 
-function raceTests(open: OpenWorld): void {
+function budgetRaces(open: OpenWorld): void {
   test('200 runs that are let in at once against a budget of 50 are exactly 50', async () => {
     const world = await open();
     const [first] = await seedTasks(world, 200);
@@ -72,7 +72,9 @@ function raceTests(open: OpenWorld): void {
     const query = { thread: null, ownerId: null, taskId: null, now: nine, limit: 9 };
     expect(await world.store.listBudgets(query)).toMatchObject([{ reserved: 50, spent: 0 }]);
   });
+}
 
+function raceTests(open: OpenWorld): void {
   test('40 callers over 400 due tasks claim each slot exactly once', async () => {
     const world = await open();
     await seedTasks(world, 400);
@@ -268,6 +270,7 @@ function raceTests(open: OpenWorld): void {
 
 describe('on Postgres', () => {
   const open = worldsOf('postgres');
+  budgetRaces(open);
   raceTests(open);
 
   test('a claim that has not seen a live run looks again instead of failing', async () => {
@@ -311,6 +314,7 @@ describe('on Postgres', () => {
 
 describe('on one SQLite file', () => {
   const open = worldsOf('sqlite');
+  budgetRaces(open);
   raceTests(open);
 
   test('three processes claim 200 due tasks, each slot once', async () => {

@@ -53,7 +53,7 @@ function exampleText({ example, main, is, words }: ActionField): string {
       .map(([name, value]) => `${name}: ${String(value)}`)
       .join();
   if (Array.isArray(example)) return example.join(', ');
-  return settingText(example, { ...(words === undefined ? {} : { words }) });
+  return settingText(example, words === undefined ? {} : { words });
 }
 
 /** A title that told what was called goes along with it; one that somebody chose stays. */

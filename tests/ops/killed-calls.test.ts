@@ -30,6 +30,13 @@ async function listening(reply: (heard: Heard) => Promise<readonly [number, obje
   return { url, place: new URL(url).host };
 }
 
+/** The moment in which the server has died. */
+function aDeath() {
+  let came = () => {};
+  const done = new Promise<void>((resolve) => (came = resolve));
+  return { done, came: () => came() };
+}
+
 /** A program in a folder of its own, which can be killed and started again. */
 function keptAlive(allow: readonly string[]) {
   const folder = aFolder();
@@ -97,11 +104,11 @@ async function refreshing(hasGrace: boolean) {
     bearers.push(headers.authorization);
     return [200, { price: 7 }];
   });
-  const died = Promise.withResolvers<void>();
+  const death = aDeath();
   let kill = async () => {};
   const server = await tokenServer(hasGrace, async () => {
     await kill();
-    died.resolve();
+    death.came();
   });
   const alive = keptAlive([target.place, server.place]);
   kill = alive.kill;
@@ -109,7 +116,7 @@ async function refreshing(hasGrace: boolean) {
   await alive.secret('REFRESH', 'refresh-token-0');
   const client = { kind: 'oauth2', token_url: server.url, client_id: 'shop', secret: 'CLIENT' };
   const id = await alive.running({ kind: 'http', url: target.url, auth: { ...client, refresh_token: 'REFRESH' } });
-  await died.promise;
+  await death.done;
   alive.next();
   return { alive, server, bearers, id };
 }
@@ -134,14 +141,14 @@ describe('a server that is killed', () => {
   it('between the effect of a signed POST and its commit has one effect', async () => {
     const heard: Heard[] = [];
     const effects = new Set<string>();
-    const died = Promise.withResolvers<void>();
+    const death = aDeath();
     let kill = async () => {};
     const target = await listening(async (one) => {
       heard.push(one);
       effects.add(String(one.headers['idempotency-key']));
       if (heard.length > 1) return [200, { ok: true }];
       await kill();
-      died.resolve();
+      death.came();
       return null;
     });
     const alive = keptAlive([target.place]);
@@ -149,7 +156,7 @@ describe('a server that is killed', () => {
     await alive.secret('SIGN', 'signing key');
     const auth = { kind: 'hmac', secret: 'SIGN' };
     const id = await alive.running({ kind: 'http', method: 'POST', url: target.url, auth });
-    await died.promise;
+    await death.done;
     alive.next();
     await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }), patience);
     expect([heard.length, effects.size]).toEqual([2, 1]);

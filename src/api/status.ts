@@ -92,6 +92,10 @@ export const statusOperations = {
       tokens: strict({ live: count, expired: count })
         .nullable()
         .meta({ description: 'Named tokens that hold, and that have expired; null for a token of some chats.' }),
+      secrets: strict({ sealed: count, without_key: count, under_former_key: count }).nullable().meta({
+        description:
+          'Secrets that are kept; of these, how many no key opens that is here, and how many wait for a rotation to end. Null for a token of some chats.',
+      }),
       retention: strict({ days: count, oldest_run_at: instant.nullable() }),
       last_tick_at: instant.nullable().meta({
         description: 'When the scheduler last made a step to its end; null where none turns, as beside a server.',

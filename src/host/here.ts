@@ -22,6 +22,7 @@ import { inspectFile, inspectPostgres, type Inspection } from '../store/files/in
 import { systemClock, systemTimer } from '../system/clock.ts';
 import { addressFileName, isRunning } from '../system/own-address.ts';
 import { childFault } from '../system/pool/pool.ts';
+import { sourceFor, type VaultSource } from '../system/vault.ts';
 import { terminalAsking, type Asking } from './init/asking.ts';
 
 /** This computer, and the folder in which the server works. */
@@ -178,6 +179,11 @@ export interface Examined {
   readonly lock: LockState;
   /** The version of the Postgres server. */
   readonly server: string | null;
+}
+
+/** Where the key of the secrets is looked for. */
+export function keySource({ config, database }: Settings): VaultSource {
+  return sourceFor(database, config.SECRETS_KEY, config.SECRETS_KEY_PREVIOUS);
 }
 
 /** Needs no lock, so that it works beside a server that runs. */

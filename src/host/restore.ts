@@ -10,7 +10,8 @@ import { lockNameOf, lockState } from '../store/engine/lock.ts';
 import { copyDatabase, copyName, fileBackups, listCopies, keptAside, type Copy } from '../store/files/backup.ts';
 import { inspectFile, type DatabaseFacts, type Inspection } from '../store/files/inspection.ts';
 import { restoreDatabase } from '../store/files/restoration.ts';
-import type { Here } from './here.ts';
+import { keyIdsOf } from '../system/vault.ts';
+import { keySource, type Here } from './here.ts';
 import { instantText, sizeOf, typedPath } from './words.ts';
 
 const dumpLine = 'pg_dump --format=custom --file=cronogram.dump "$DATABASE_URL"';
@@ -114,7 +115,9 @@ function noCopy(database: string, reason: string): CliFault {
 /** Secrets that a new home would need too; they are kept apart. */
 function leftOut({ settings }: Here): string[] {
   const { config, tokenFile } = settings();
-  return ['.env', ...(config.API_TOKEN === undefined ? [tokenFile] : [])];
+  const { file } = keySource(settings());
+  const key = file !== null && existsSync(file) ? [file] : [];
+  return ['.env', ...(config.API_TOKEN === undefined ? [tokenFile] : []), ...key];
 }
 
 /* ---- going back to one ---- */
@@ -142,7 +145,8 @@ export async function restore(session: LocalSession, here: Here, { from, yes }: 
     session.progress('Putting the copy in the place of the database ...');
     return true;
   }).finally(() => session.progress(''));
-  const { tasks, lastSlotAt } = done?.facts ?? factsOf(database);
+  const { tasks, lastSlotAt, sealed } = done?.facts ?? factsOf(database);
+  const closed = closedSecrets(here, sealed);
   const kept = done?.kept ?? null;
   const typed = (path: string) => typedPath(path, folder);
   const whole = `read again and whole: ${counted(tasks, 'task')}, last slot ${slotText(lastSlotAt)}`;
@@ -150,9 +154,25 @@ export async function restore(session: LocalSession, here: Here, { from, yes }: 
     ['restored', typed(copy)],
     ['database', `${typed(database)}, ${whole}`],
     ['kept aside', kept === null ? null : `${typed(kept)}; remove it when all is well`],
+    ['secrets', closed === 0 ? null : keyNeeded(here, closed)],
     ['next', `Start the server. ${afterwards}`],
   ]);
-  return { json: { restored: copy, database, kept, tasks, last_slot_at: isoOf(lastSlotAt) }, text };
+  return {
+    json: { restored: copy, database, kept, tasks, last_slot_at: isoOf(lastSlotAt), secrets_without_key: closed },
+    text,
+  };
+}
+
+/** Secrets in the copy that no key opens which is here: a copy holds none. */
+function closedSecrets({ settings }: Here, sealed: DatabaseFacts['sealed']): number {
+  const ids = keyIdsOf(keySource(settings()));
+  return sealed.reduce((sum, { keyId, count }) => sum + (ids.includes(keyId) ? 0 : count), 0);
+}
+
+function keyNeeded({ settings, system }: Here, count: number): string {
+  const { file } = keySource(settings());
+  const name = file === null ? 'its key' : typedPath(file, system.folder);
+  return `${counted(count, 'secret')} cannot be opened: bring ${name} from where you keep it, or set SECRETS_KEY.`;
 }
 
 function latestOf(database: string): string {
@@ -171,12 +191,14 @@ interface Choice {
   readonly present: Inspection;
 }
 
-function choiceText({ terminal }: LocalSession, { clock }: Here, { file, copy, present }: Choice): Promise<string> {
-  const now = clock.now();
+function choiceText({ terminal }: LocalSession, here: Here, { file, copy, present }: Choice): Promise<string> {
+  const now = here.clock.now();
+  const closed = closedSecrets(here, copy.sealed);
   return facts(terminal, [
     ['the copy', file],
     ['has', contents(copy, now)],
     ['the database', present.is === 'sound' ? contents(present.facts, now) : reasonOf(present)],
+    ['secrets', closed === 0 ? null : keyNeeded(here, closed)],
     ['then', `The database of now is kept beside it. ${afterwards}`],
   ]);
 }

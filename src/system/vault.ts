@@ -120,14 +120,32 @@ function keyOf(bytes: Buffer): Key {
   return { bytes, id: hash('sha256', Buffer.concat([Buffer.from('key of secrets: '), bytes])).slice(0, keyIdLength) };
 }
 
+/** Ids of the keys that are there, that of the first one first. Nothing is changed, not even a file that others can read. */
+export function keyIdsOf({ file, given }: VaultSource): readonly string[] {
+  const own = file === null || !existsSync(file) ? [] : readKeys(file);
+  return [...given.map(keyOf), ...own].map(({ id }) => id);
+}
+
 function keysIn(file: string): Key[] {
   if (!existsSync(file)) return [];
-  let text: string;
   try {
     chmodSync(file, 0o600);
+  } catch (error) {
+    throw unread(file, error);
+  }
+  return readKeys(file);
+}
+
+function unread(file: string, error: unknown): AppError {
+  return unavailable(`The key of the secrets cannot be read from ${file} (${faultCodeOf(error)}).`, error);
+}
+
+function readKeys(file: string): Key[] {
+  let text: string;
+  try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw unavailable(`The key of the secrets cannot be read from ${file} (${faultCodeOf(error)}).`, error);
+    throw unread(file, error);
   }
   return text
     .split(/\s+/)

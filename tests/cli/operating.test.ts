@@ -65,6 +65,40 @@ describe('grants', () => {
   });
 });
 
+describe('a right that reaches farther', () => {
+  it('is given beside what the task has, and words that are no scope are refused with examples', async () => {
+    const { well, type } = await aPlaceAfter(`${daily} Hello`);
+    const scopes = async () => {
+      const { grants } = (await well('grant list --task 1 --state active --json')).json as {
+        readonly grants: readonly { readonly scopes: readonly string[] }[];
+      };
+      return grants.map((one) => one.scopes);
+    };
+    expect((await well('grant give 1 "secret:CUSTOMER_*" host:*.example.com')).out).toContain('secret:CUSTOMER_*');
+    expect(await scopes()).toEqual([['action:message', 'secret:CUSTOMER_*', 'host:*.example.com']]);
+    const refused = await type('grant give 1 everything');
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('host:api.example.com')]);
+    expect(await scopes()).toEqual([['action:message', 'secret:CUSTOMER_*', 'host:*.example.com']]);
+    expect((await well('grant give 1 secret:NAME --expires "2027-01-31 00:00"')).out).toContain('31 Jan 2027');
+  });
+});
+
+describe('the context of a task', () => {
+  it('is set field by field, shown and emptied', async () => {
+    const { well, type } = await aPlaceAfter(`${daily} Hello`);
+    expect((await well('context set 1 city New York')).out).toMatch(/has 19 bytes of context now/);
+    await well('context set 1 count 3');
+    expect((await well('context show 1 --json')).json['context']).toEqual({ city: 'New York', count: 3 });
+    expect((await well('context set 1 count 3')).out).toContain('was like that already');
+    await well('context set 1 city null');
+    expect((await well('context show 1')).out).toBe('{\n  "count": 3\n}\n');
+    expect((await type('context set 1 city')).code).toBe(2);
+    expect(await type('context set 1 __proto__ 5')).toMatchObject({ code: 2 });
+    expect((await well('context reset 1')).out).toContain('has an empty context now.');
+    expect((await well('context show 1')).out).toBe('{}\n');
+  });
+});
+
 describe('who is let in', () => {
   it('is told, and changed for people and groups', async () => {
     const { well, type } = await aPlace();

@@ -195,6 +195,7 @@ const status: ServerStatus = {
   worker: { id: 'boot', kinds: ['message'], isRunning: true },
   alarms: { open: [], unheard: [] },
   tokens: { live: 2, expired: 1 },
+  secrets: { sealed: 3, unreadable: 1, former: 0 },
 };
 const access = { id: 'c', address: '7', name: 'Ada', role: 'owner', by: 'system', since: now } as const;
 const chat = {

@@ -3,6 +3,7 @@ import type { Operation } from '../../src/api/operation.ts';
 import { operations } from '../../src/api/operations.ts';
 import { apiOperator } from '../../src/app/use-cases/tokens.ts';
 import { tokenScopes, type TokenScope } from '../../src/domain/principal.ts';
+import { parseThreadKey } from '../../src/domain/thread.ts';
 import type { Description } from '../../src/http/docs/openapi.ts';
 import { exampleOf } from '../../src/http/docs/page.ts';
 import { aPipeline, hour, type Pipeline } from '../support/pipeline.ts';
@@ -17,6 +18,7 @@ import { appOver } from './pipeline-door.ts';
 const guarded = Object.entries<Operation>(operations).filter(([, { scope }]) => scope !== 'open');
 const forSomeChats = guarded.filter(([, { scope }]) => scope !== 'admin');
 const [ours, theirs] = ['telegram:chat:-1', 'telegram:chat:-2222'];
+const theirSecret = 'THEIR_KEY';
 const theirOwner = 'telegram:user:77';
 
 type Named = Readonly<Record<string, string>>;
@@ -29,6 +31,7 @@ const unknown: Named = {
   task_run_id: 'no-task-run',
   grant_id: 'no-grant',
   budget_account: 'telegram:chat:-4444',
+  name: 'NO_SUCH_KEY',
   token_id: 'no-token',
   id: '4444',
   n: '1',
@@ -93,6 +96,7 @@ async function aPlace(): Promise<Place> {
     const body = JSON.stringify({ ...whose, requests: 1000, per: 'month' });
     expect((await app.request('/v1/budgets', { ...post, method: 'PUT', body })).status).toBe(200);
   }
+  await p.rooms.secrets.set({ place: parseThreadKey(theirs), name: theirSecret, value: 'their value', by: theirOwner });
   await p.settle();
   const taskRun = (await p.history(task.id)).find(({ runId }) => runId !== null);
   let names = 0;
@@ -127,6 +131,7 @@ async function aPlace(): Promise<Place> {
       grant_id: task.grantId ?? '',
       budget_account: theirs,
       token_id: read.id,
+      name: theirSecret,
       id: '77',
       n: '1',
       actor: theirOwner,

@@ -45,6 +45,7 @@ import { secretTests } from './conformance/secrets.ts';
 import { seldomTests } from './conformance/seldom.ts';
 import { sharedTopicTests } from './conformance/shared-topic.ts';
 import { slotTests, specialSlotTests } from './conformance/slots.ts';
+import { spendingLifeTests } from './conformance/spending-lives.ts';
 import { spendingTests } from './conformance/spending.ts';
 import { standingTests } from './conformance/standing.ts';
 import { createTests, tableTests } from './conformance/tasks.ts';
@@ -171,6 +172,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('spending', () => {
     spendingTests(open);
+    spendingLifeTests(open);
   });
   describe('what is told', () => {
     toldTests(open);

@@ -10,6 +10,7 @@ import type { WorkloadStore, SpentByTask } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import type { SealedState, Secrets } from '../use-cases/secrets.ts';
 import type { Spending, SpentByDay } from '../use-cases/spending.ts';
 import type { TokenCounts, TokenStore } from '../use-cases/tokens.ts';
 import type { Ready } from './readiness.ts';
@@ -27,6 +28,8 @@ export interface ServerStatus {
   readonly alarms: OpenAlarms;
   /** Named tokens; null for a caller of some chats. */
   readonly tokens: TokenCounts | null;
+  /** Secrets against the keys that are there; null for a caller of some chats. */
+  readonly secrets: SealedState | null;
   /** The last step of the scheduler that was made to its end; null where none turns. */
   readonly lastTickAt: number | null;
   /** Its last look for results that are stale. */
@@ -46,6 +49,7 @@ interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
   readonly alarms: Pick<Alarms, 'open'>;
   readonly worker: Worker;
   readonly scheduler: Pick<Scheduler, 'refreshedAt'>;
+  readonly secrets: Pick<Secrets, 'state'>;
   readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
 }
 
@@ -83,6 +87,7 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
         ready: await ready(),
         facts,
         tokens: seesAll ? await store.countTokens(at) : null,
+        secrets: seesAll ? await deps.secrets.state() : null,
         audit: audit && { at: audit.at, findings: audit.findings.length },
         alarms: seesAll ? await alarms.open() : { open: [], unheard: [] },
         lastTickAt: tick === undefined ? null : at - tick.idleMs,

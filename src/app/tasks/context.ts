@@ -1,3 +1,4 @@
+import { invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { checkSize, jsonBytes, type Task } from '../../domain/task.ts';
 import { noChange, type TaskChange } from '../ports/tasks.ts';
@@ -14,6 +15,7 @@ export type ContextWish = { readonly is: 'reset' } | { readonly is: 'merged'; re
  */
 export function planContext({ scene, claims }: VerbScene, wish: ContextWish): TaskChange {
   refuseDeleted(scene);
+  if (wish.is === 'merged') refuseNames(wish.fields);
   const { context: before } = scene.task;
   const after = wish.is === 'reset' ? {} : merged(before, wish.fields);
   if (JSON.stringify(before) === JSON.stringify(after)) return { ...noChange, claims };
@@ -30,6 +32,13 @@ export function planContext({ scene, claims }: VerbScene, wish: ContextWish): Ta
       after: { bytes: jsonBytes(after), [wish.is === 'reset' ? 'removed' : 'changed']: fields },
     },
   };
+}
+
+/** A field of this name gets lost in a copy, so no door lets it in. */
+function refuseNames(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Object.hasOwn(value, '__proto__')) throw invalid('context', 'context: no field may be called __proto__.');
+  for (const inner of Object.values(value)) refuseNames(inner);
 }
 
 /** More names of fields are not told in the journal. */

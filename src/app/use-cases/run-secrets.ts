@@ -19,7 +19,6 @@ import type {
   Revealed,
   RunSecrets,
   SealedSecret,
-  SecretSent,
   SecretScene,
   SecretStore,
 } from '../ports/secrets.ts';
@@ -108,7 +107,7 @@ export function createSecretsAhead({ store, operator, kinds }: AheadDeps): Secre
       scopes: kinds.scopesOf(action),
     };
     const scene = await store.secretScene(asked);
-    const isMissing = (one: SecretSent) => {
+    const isMissing = (one: (typeof sent)[number]) => {
       const found = foundIn(one.name, { ...asked, host: one.host }, scene, operator);
       if (!('is' in found)) return false;
       // A host that a template names is judged by the run, which knows it.

@@ -43,7 +43,8 @@ async function changed(session: Session, name: string, body: { context: Record<s
     body === null
       ? await session.client.call('resetContext', { params })
       : await session.client.call('changeContext', { params, body });
-  const words = answer.entry_id === null ? 'was like that already' : `has ${answer.bytes} bytes of context now`;
+  const is = Object.keys(answer.context).length === 0 ? 'an empty context' : `${answer.bytes} bytes of context`;
+  const words = answer.entry_id === null ? 'was like that already' : `has ${is} now`;
   return { json: answer, text: await sentence(session.terminal, `${named(task)} ${words}.`) };
 }
 

@@ -151,7 +151,7 @@ function cell(ok: boolean, text: string): Cell {
 
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look, database_bytes: bytes, tokens } = answer;
+  const { last_stale_look_at: look, database_bytes: bytes, tokens, secrets } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -177,6 +177,7 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ...(tokens === null || tokens.live + tokens.expired === 0
       ? []
       : [['tokens', `${tokens.live}${tokens.expired === 0 ? '' : `, and ${tokens.expired} expired`}`] as const]),
+    ...secretFacts(secrets),
     ['history', `kept ${counted(retention.days, 'day')}`],
     [
       'audit',
@@ -194,6 +195,14 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['unheard', alarms.unheard.length === 0 ? null : `${alarms.unheard.join(', ')}: no private chat with the bot`],
     ['clock', clockFact(Date.parse(answer.now) - ownClock.now())],
   ]);
+}
+
+function secretFacts(secrets: AnswerOf<'getStatus'>['secrets']): Fact[] {
+  if (secrets === null || secrets.sealed === 0) return [];
+  const { sealed, without_key: lost, under_former_key: former } = secrets;
+  if (lost > 0) return [['secrets', cell(false, `${sealed}, ${lost} without their key: cronogram doctor`)]];
+  if (former > 0) return [['secrets', cell(false, `${sealed}, ${former} under a former key: cronogram secret rotate`)]];
+  return [['secrets', String(sealed)]];
 }
 
 /** A sandbox may be days ahead, and then the next runs look wrong. */

@@ -5,7 +5,8 @@ import { isLoopback } from '../../config/config.ts';
 import { errorText } from '../../domain/errors.ts';
 import { apiTokenLengthMin } from '../../domain/limits.ts';
 import { retentionDaysMin } from '../../domain/policy.ts';
-import type { Settings } from '../here.ts';
+import { keyIdsOf } from '../../system/vault.ts';
+import { keySource, type Settings } from '../here.ts';
 import { fail, ok, warn, type Check, type Verdict } from './finding.ts';
 
 /** Where it runs: Node, npm, the driver of the database, the rules of time. */
@@ -190,4 +191,51 @@ const retention: Check = {
   },
 };
 
-export const settingsChecks: readonly Check[] = [configuration, envFile, apiToken, retention];
+/** What has been sealed is of no use without its key, so each is told before a run needs it. */
+const secretsKey: Check = {
+  check: 'secrets_key',
+  title: 'Key of secrets',
+  leftOut: ({ examined: { inspection } }) => (inspection.is === 'sound' ? null : 'there is no sound database'),
+  look: ({ settings, examined: { inspection } }) => {
+    const source = keySource(settings);
+    const { file } = source;
+    const sealed = inspection.is === 'sound' ? inspection.facts.sealed : [];
+    let ids: readonly string[];
+    try {
+      ids = keyIdsOf(source);
+    } catch (error) {
+      return [fail(errorText(error), 'Make it readable for the user of the server, or put the right file back.')];
+    }
+    const sum = (of: (keyId: string) => boolean) =>
+      sealed.reduce((total, { keyId, count }) => total + (of(keyId) ? count : 0), 0);
+    const [lost, former] = [sum((id) => !ids.includes(id)), sum((id) => ids.indexOf(id) > 0)];
+    const all = counted(
+      sum(() => true),
+      'secret',
+    );
+    const found = [
+      ...(lost === 0 ? [] : [lostVerdict(lost, ids.length === 0, file)]),
+      ...(former === 0
+        ? []
+        : [
+            warn(
+              `${counted(former, 'secret')} under a former key: a rotation has not ended.`,
+              'cronogram secret rotate',
+            ),
+          ]),
+      ...(file !== null && isOpenToOthers(file) ? [warn(`Others can read ${file}.`, `chmod 600 ${file}`)] : []),
+    ];
+    if (found.length > 0) return found;
+    if (sealed.length === 0) return [ok('no secret is sealed yet')];
+    return [ok(`opens ${all}; keep a copy of it apart from the backups`)];
+  },
+};
+
+function lostVerdict(count: number, isMissing: boolean, file: string | null): Verdict {
+  const what = isMissing ? 'Its key is missing' : 'They were sealed with another key';
+  const where = file === null ? 'Set SECRETS_KEY to that key' : `Put ${file} back, or set SECRETS_KEY to that key`;
+  const text = `${counted(count, 'secret')} cannot be opened, and runs that need one fail. ${what}.`;
+  return fail(text, `${where}. If it is lost, set those secrets again: cronogram secret set NAME`);
+}
+
+export const settingsChecks: readonly Check[] = [configuration, envFile, apiToken, secretsKey, retention];

@@ -14,8 +14,20 @@ import { instantOf, threadOf } from './wire.ts';
 /** Handlers for status, usage, housekeeping on demand, and for who is let in. */
 export const operationHandlers = {
   getStatus: async (_asked, { operations }) => {
-    const { version, at, startedAt, ready, facts, audit, alarms, tokens, lastTickAt, lastStaleLookAt, worker } =
-      await operations.status();
+    const {
+      version,
+      at,
+      startedAt,
+      ready,
+      facts,
+      audit,
+      alarms,
+      tokens,
+      secrets,
+      lastTickAt,
+      lastStaleLookAt,
+      worker,
+    } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
     return {
@@ -31,6 +43,10 @@ export const operationHandlers = {
       audit: audit === null ? null : wire(audit),
       alarms: { open: alarms.open.map(wireAlarm), unheard: [...alarms.unheard] },
       tokens,
+      secrets:
+        secrets === null
+          ? null
+          : { sealed: secrets.sealed, without_key: secrets.unreadable, under_former_key: secrets.former },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
       ...wire({ lastTickAt, lastStaleLookAt }),
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },

@@ -23,6 +23,8 @@ export interface DatabaseFacts {
   readonly chats: readonly ApprovedChat[];
   /** Owners who want to hear of trouble and have no private chat in which they could. */
   readonly unheard: readonly string[];
+  /** Under which keys secrets are sealed, and how many. */
+  readonly sealed: readonly { readonly keyId: string; readonly count: number }[];
 }
 
 export interface ApprovedChat {
@@ -116,6 +118,8 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
       aliveAt: instantOf(value(noteText('alive_at'))),
       chats: connection.prepare(chatsText).all() as ApprovedChat[],
       unheard: connection.prepare(unheardText).pluck().all() as string[],
+      // A database of an older version has no such table yet.
+      sealed: tables.has('secrets') ? sealedOf(connection.prepare(sealedText).all()) : [],
     },
   };
 }
@@ -168,6 +172,15 @@ const unheardText = `select u.id from users u where u.role = 'owner'
   and not exists (select 1 from chats c where 'telegram:user:' || c.address = u.id and c.state not in ('gone', 'refused'))
   and not exists (select 1 from kv where scope = 'system' and key = 'alarms:' || u.id and value <> '"private"')
   order by u.id`;
+
+const sealedText = `select key_id, count(*) as held from secrets group by key_id order by key_id`;
+
+function sealedOf(rows: readonly unknown[]): DatabaseFacts['sealed'] {
+  return (rows as readonly { key_id: string; held: number | string }[]).map((row) => ({
+    keyId: row.key_id,
+    count: Number(row.held),
+  }));
+}
 
 function noteText(key: 'tz_version' | 'alive_at'): string {
   return `select value from kv where scope = 'system' and key = '${key}'`;
@@ -240,6 +253,8 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     aliveAt: instantOf(await value(noteText('alive_at'))),
     chats,
     unheard: (await client.query<{ id: string }>(unheardText)).rows.map(({ id }) => id),
+    sealed:
+      (await value(`select to_regclass('secrets')`)) === null ? [] : sealedOf((await client.query(sealedText)).rows),
   };
   return { inspection: { is: 'sound', facts }, lock, server };
 }

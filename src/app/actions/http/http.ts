@@ -14,7 +14,7 @@ import { proven, type ProofDeps, type Unproven } from './proof.ts';
 import { callOf, checkForm } from './request.ts';
 import { resultOf, type ResultDeps } from './result.ts';
 import { isContextName, marksFor, namesOf } from './secret-marks.ts';
-import { carriesBody, hostOf, judgeTarget, readSettings, tokenHostOf, type HttpSettings } from './settings.ts';
+import { carriesBody, judgeTarget, readSettings, tokenHostOf, type HttpSettings } from './settings.ts';
 import type { Spent } from './tokens.ts';
 import { dataWithout, hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
 import { filled, requestTexts, secretsIn, writtenIn } from './written.ts';
@@ -58,7 +58,7 @@ export function httpAction(deps: HttpDeps): Action {
     preview: (spec) => {
       const settings = settingsIn(spec);
       if (settings === null) return { reaches: [], costs: [] };
-      const host = hostOf(settings) ?? 'a host that a template names';
+      const host = settings.host ?? 'a host that a template names';
       const server = tokenHostOf(settings);
       return {
         reaches: [...new Set([host, ...(server === null ? [] : [server])])],
@@ -67,8 +67,7 @@ export function httpAction(deps: HttpDeps): Action {
       };
     },
     hold: ({ spec, ...who }, now) => {
-      const settings = settingsIn(spec);
-      const host = settings === null ? null : hostOf(settings);
+      const host = settingsIn(spec)?.host ?? null;
       const hold = host === null ? null : hosts.hold(host, who);
       return hold === null ? null : { until: now + hold.afterMs, reason: hold.reason };
     },
@@ -82,7 +81,7 @@ function scopesOf(settings: HttpSettings): readonly string[] {
   const server = tokenHostOf(settings);
   const named = secretsIn(settings).filter((ref) => !isContextName(ref));
   return [
-    hostScope(hostOf(settings) ?? '*'),
+    hostScope(settings.host ?? '*'),
     ...(server === null ? [] : [hostScope(server)]),
     ...[...new Set(named)].map(secretScope),
   ];
@@ -91,7 +90,7 @@ function scopesOf(settings: HttpSettings): readonly string[] {
 /** With a token of OAuth each of them may be asked twice: for a new one, and once more with it. */
 function costsOf(settings: HttpSettings): readonly Amount[] {
   const server = tokenHostOf(settings);
-  const call = { kind: 'requests', quantity: server === null ? 1 : 2, source: hostOf(settings) ?? '' } as const;
+  const call = { kind: 'requests', quantity: server === null ? 1 : 2, source: settings.host ?? '' } as const;
   return server === null ? [call] : [call, { kind: 'requests', quantity: 2, source: server }];
 }
 
@@ -151,7 +150,7 @@ interface Failed {
 /** The place at the host is held no longer than the call takes. Only where a template names the host it is known late. */
 async function called(deps: HttpDeps, settings: HttpSettings, job: Job): Promise<Called | Failed> {
   const { hosts, clock } = deps;
-  const known = hostOf(settings);
+  const known = settings.host;
   const early = known === null ? null : await hosts.enter(known, job, job.signal);
   if (early?.is === 'held') return { outcome: held(early) };
   let [place, end]: [Place | null, OutboundEnd | null] = [early, null];

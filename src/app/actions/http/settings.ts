@@ -15,6 +15,8 @@ export type Method = (typeof httpMethods)[number];
 export interface HttpSettings {
   readonly method: Method;
   readonly url: string;
+  /** As far as it does not hang on a template; null where a run alone knows. */
+  readonly host: string | null;
   /** Added to the query of the url; a list stands for a name that is there several times. */
   readonly query: readonly (readonly [name: string, value: string])[];
   /** Names in lower case. */
@@ -59,15 +61,28 @@ const selectLengthMax = 4096;
 /** Less than a connection takes, and nothing would ever succeed. */
 const timeoutMinMs = 100;
 
+/** Each spec is asked about several times on the way of a run, and never changes. */
+const settingsRead = new WeakMap<ActionSpec, HttpSettings>();
+
 /** Throws `invalid_action`, which names the field, what is wrong with it and an example. */
 export function readSettings(spec: ActionSpec): HttpSettings {
+  const known = settingsRead.get(spec);
+  if (known !== undefined) return known;
+  const settings = settingsOf(spec);
+  settingsRead.set(spec, settings);
+  return settings;
+}
+
+function settingsOf(spec: ActionSpec): HttpSettings {
   refuseStrange(spec);
   const hasBody = spec['body'] !== undefined;
   const method = methodOf(spec['method'], hasBody);
   const auth = authOf(spec['auth']);
+  const url = urlOf(spec['url']);
   return {
     method,
-    url: urlOf(spec['url']),
+    url,
+    host: hostIn(url),
     query: queryOf(spec['query']),
     headers: headersOf(spec['headers'], headersOfAuth(auth)),
     auth,
@@ -133,8 +148,7 @@ export function addressOf(text: string): URL {
   return url;
 }
 
-/** The host of the call, where it does not hang on a template; null where a run alone knows. */
-export function hostOf({ url }: Pick<HttpSettings, 'url'>): string | null {
+function hostIn(url: string): string | null {
   const origin = originIn(url);
   return origin === null ? null : new URL(origin).host;
 }

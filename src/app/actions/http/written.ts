@@ -52,8 +52,18 @@ function sampleFor(field: string, text: string) {
     : sampleVariables;
 }
 
+const secretsRead = new WeakMap<HttpSettings, readonly SecretRef[]>();
+
 /** Everything that names a secret: the texts of the request, and `auth` behind them. */
 export function secretsIn(settings: HttpSettings): readonly SecretRef[] {
+  const known = secretsRead.get(settings);
+  if (known !== undefined) return known;
+  const found = secretsNamed(settings);
+  secretsRead.set(settings, found);
+  return found;
+}
+
+function secretsNamed(settings: HttpSettings): readonly SecretRef[] {
   const texts = requestTexts({ ...settings, ...('body' in settings ? {} : { body: '' }) }, '');
   return [
     ...texts.flatMap(({ field, text }) => secretsNamedIn(settingOf(field), text)),

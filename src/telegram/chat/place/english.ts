@@ -170,6 +170,16 @@ export const serverTexts = {
       other:
         '{n} owners get no alarms, because they have no private chat with me. Send me /start there. Until then only the log and /status show trouble.',
     }),
+  lostKey: (count: number): string =>
+    plural(count, {
+      one: 'One secret cannot be opened: its key is not there. cronogram doctor says what to do.',
+      other: '{n} secrets cannot be opened: their key is not there. cronogram doctor says what to do.',
+    }),
+  formerKey: (count: number): string =>
+    plural(count, {
+      one: 'One secret is still under a former key. Run cronogram secret rotate again.',
+      other: '{n} secrets are still under a former key. Run cronogram secret rotate again.',
+    }),
 } as const;
 
 const roles = { owner: 'owner', user: 'person', group: 'group' } as const;

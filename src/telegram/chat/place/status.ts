@@ -29,7 +29,7 @@ function chatStatus(counts: WorkCounts): Rich {
 
 /** For owners: everything that a person would otherwise look for in several places. */
 function serverStatus(status: ServerStatus, setting: Setting): Rich {
-  const { version, startedAt, ready, facts, audit, alarms, lastTickAt, lastStaleLookAt, worker } = status;
+  const { version, startedAt, ready, facts, audit, alarms, secrets, lastTickAt, lastStaleLookAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -47,6 +47,8 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     server.stuck(facts.blocked, facts.unknown),
     audit === null ? server.noAudit : server.audit(aboutMoment(audit.at, setting), audit.findings),
     server.database(bytes(facts.databaseBytes ?? 0)),
+    secrets === null || secrets.unreadable === 0 ? null : server.lostKey(secrets.unreadable),
+    secrets === null || secrets.former === 0 ? null : server.formerKey(secrets.former),
     ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
     alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeTarget, hostOf, readSettings } from '../../../../src/app/actions/http/settings.ts';
+import { judgeTarget, readSettings } from '../../../../src/app/actions/http/settings.ts';
 import { requestTexts, writtenIn } from '../../../../src/app/actions/http/written.ts';
 
 const url = 'https://api.example.com/price';
@@ -10,6 +10,7 @@ describe('the settings of an http action', () => {
     expect(read({})).toEqual({
       method: 'GET',
       url,
+      host: 'api.example.com',
       query: [],
       headers: {},
       auth: null,
@@ -37,6 +38,7 @@ describe('the settings of an http action', () => {
     expect(read(given)).toEqual({
       method: 'PUT',
       url,
+      host: 'api.example.com',
       query: [
         ['q', 'a b'],
         ['n', '2'],
@@ -135,11 +137,11 @@ describe('the settings of an http action', () => {
   });
 
   it('name the host of the call, unless a template decides about it', () => {
-    expect(hostOf(read({ url: 'https://API.example.com:8443/{{ context.x }}?a={{ context.y }}' }))).toBe(
+    expect(read({ url: 'https://API.example.com:8443/{{ context.x }}?a={{ context.y }}' }).host).toBe(
       'api.example.com:8443',
     );
-    expect(hostOf(read({ url: 'https://{{ context.host }}/x' }))).toBeNull();
-    expect(hostOf(read({ url: '{{ context.url }}' }))).toBeNull();
+    expect(read({ url: 'https://{{ context.host }}/x' }).host).toBeNull();
+    expect(read({ url: '{{ context.url }}' }).host).toBeNull();
   });
 
   it('are refused where no call may go, as far as that is known', () => {

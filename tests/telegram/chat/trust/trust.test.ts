@@ -90,6 +90,14 @@ test('a member may look at the context of another one\u2019s task, and not chang
   expect(await talk.tells('/context 1 reset', { person: bob })).toContain('Only Ada or an admin');
 });
 
+test('a field that would get lost in a copy is refused, however deep it stands', async () => {
+  const talk = await aTalk();
+  await talk.make('every hour Backup');
+  expect(await talk.tells('/context 1 set __proto__ 5')).toContain('no field may be called __proto__');
+  expect(await talk.tells('/context 1 set a {"b": [{"__proto__": 5}]}')).toContain('no field may be called __proto__');
+  expect((await taskIn(talk)).context).toEqual({});
+});
+
 test('tasks for somebody are listed, paused and resumed together, however their name is spelled', async () => {
   const talk = await aTalk();
   for (const title of ['Invoice', 'Letter', 'Backup']) await talk.make(`every hour ${title}`);

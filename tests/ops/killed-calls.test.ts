@@ -1,0 +1,168 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { signatures } from '../../src/system/signature.ts';
+import { aFolder, aStub } from '../support/place.ts';
+import { startProgram } from './program.ts';
+
+/** A server that is killed in the midst of a call, and the next one on its data. */
+
+const apiToken = 'the-token-of-the-tests-of-killed-calls';
+const patience = { timeout: 40_000, interval: 100 };
+
+interface Heard {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Answers what `reply` says; with null it says nothing, because the caller is dead by then. */
+async function listening(reply: (heard: Heard) => Promise<readonly [number, object] | null>) {
+  const url = await aStub((incoming, outgoing) => {
+    void text(incoming)
+      .then((body) => reply({ headers: incoming.headers, body }))
+      .then((answer) => {
+        if (answer === null) return outgoing.destroy();
+        const [status, body] = answer;
+        return outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      })
+      .catch(() => outgoing.destroy());
+  });
+  return { url, place: new URL(url).host };
+}
+
+/** The moment in which the server has died. */
+function aDeath() {
+  let came = () => {};
+  const done = new Promise<void>((resolve) => (came = resolve));
+  return { done, came: () => came() };
+}
+
+/** A program in a folder of its own, which can be killed and started again. */
+function keptAlive(allow: readonly string[]) {
+  const folder = aFolder();
+  const env = { DATABASE_URL: 'file:c.db', API_TOKEN: apiToken, EGRESS_ALLOW: allow.join(',') };
+  const begin = () => startProgram(folder, env, onTestFinished);
+  let program = begin();
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch((await program.url()) + path, {
+      method,
+      headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  return {
+    ask,
+    kill: async () => {
+      program.kill('SIGKILL');
+      await program.ended;
+    },
+    next: () => {
+      program = begin();
+    },
+    secret: (name: string, value: string) => ask('PUT', `/v1/secrets/${name}?thread_key=cli:default`, { value }),
+    /** Makes a task and runs it; answers its id. */
+    running: async (action: object) => {
+      const schedule = { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' };
+      const made = await ask('POST', '/v1/threads/cli:default/tasks', { title: 'Call', schedule, action });
+      const { task_id: id } = made['task'] as { task_id: string };
+      await ask('POST', `/v1/tasks/${id}/run-now`);
+      return id;
+    },
+    lastRun: async (id: string) => {
+      const { task_runs: runs } = (await ask('GET', `/v1/tasks/${id}/runs`)) as {
+        task_runs: { status: string; error_message: string | null }[];
+      };
+      return runs[0];
+    },
+  };
+}
+
+/** Rotates with each answer. With a grace the token before is good for whoever lost the answer. */
+async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
+  let made = 0;
+  const asked: (string | null)[] = [];
+  const server = await listening(async ({ body }) => {
+    const given = new URLSearchParams(body).get('refresh_token');
+    asked.push(given);
+    const isRepeat = hasGrace && given === `refresh-token-${made - 1}`;
+    if (given !== `refresh-token-${made}` && !isRepeat) return [400, { error: 'invalid_grant' }];
+    if (!isRepeat) made += 1;
+    if (asked.length === 1) {
+      await dies();
+      return null;
+    }
+    const grant = { access_token: `access-token-${made}`, token_type: 'Bearer', expires_in: 3600 };
+    return [200, { ...grant, refresh_token: `refresh-token-${made}` }];
+  });
+  return { ...server, asked };
+}
+
+async function refreshing(hasGrace: boolean) {
+  const bearers: unknown[] = [];
+  const target = await listening(async ({ headers }) => {
+    bearers.push(headers.authorization);
+    return [200, { price: 7 }];
+  });
+  const death = aDeath();
+  let kill = async () => {};
+  const server = await tokenServer(hasGrace, async () => {
+    await kill();
+    death.came();
+  });
+  const alive = keptAlive([target.place, server.place]);
+  kill = alive.kill;
+  await alive.secret('CLIENT', 'client secret');
+  await alive.secret('REFRESH', 'refresh-token-0');
+  const client = { kind: 'oauth2', token_url: server.url, client_id: 'shop', secret: 'CLIENT' };
+  const id = await alive.running({ kind: 'http', url: target.url, auth: { ...client, refresh_token: 'REFRESH' } });
+  await death.done;
+  alive.next();
+  return { alive, server, bearers, id };
+}
+
+describe('a server that is killed', () => {
+  it('between the answer of a token server and its commit loses no token where there is a grace', async () => {
+    const { alive, server, bearers, id } = await refreshing(true);
+    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }), patience);
+    expect(server.asked).toEqual(['refresh-token-0', 'refresh-token-0']);
+    expect(bearers).toEqual(['Bearer access-token-1']);
+  }, 60_000);
+
+  it('there says what was lost and what to set anew where there is none', async () => {
+    const { alive, server, bearers, id } = await refreshing(false);
+    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }), patience);
+    expect((await alive.lastRun(id))?.error_message).toMatch(
+      /was lost at .*set the new one with \/secrets set REFRESH/,
+    );
+    expect([server.asked.length, bearers]).toEqual([2, []]);
+  }, 60_000);
+
+  it('between the effect of a signed POST and its commit has one effect', async () => {
+    const heard: Heard[] = [];
+    const effects = new Set<string>();
+    const death = aDeath();
+    let kill = async () => {};
+    const target = await listening(async (one) => {
+      heard.push(one);
+      effects.add(String(one.headers['idempotency-key']));
+      if (heard.length > 1) return [200, { ok: true }];
+      await kill();
+      death.came();
+      return null;
+    });
+    const alive = keptAlive([target.place]);
+    kill = alive.kill;
+    await alive.secret('SIGN', 'signing key');
+    const auth = { kind: 'hmac', secret: 'SIGN' };
+    const id = await alive.running({ kind: 'http', method: 'POST', url: target.url, auth });
+    await death.done;
+    alive.next();
+    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }), patience);
+    expect([heard.length, effects.size]).toEqual([2, 1]);
+    for (const { headers, body } of heard) {
+      const signed = { body, secrets: ['signing key'], now: Date.now(), toleranceMs: 60_000 };
+      expect(signatures.verify(String(headers['x-schedule-signature']), signed)).toBe('valid');
+    }
+  }, 60_000);
+});

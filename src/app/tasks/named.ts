@@ -1,4 +1,7 @@
+import type { Warning } from '../../domain/schedule/schedule.ts';
 import { editDistance } from '../../domain/when/spelling.ts';
+import type { OutboxStore } from '../ports/outbox.ts';
+import type { Timer } from '../ports/outside.ts';
 
 /** Finds the task whose title people write where a number would do: in part, misspelt, in any case. */
 
@@ -104,4 +107,25 @@ function isNear(written: string, meant: string): boolean {
   if (written === meant) return true;
   const slips = Math.min(2, Math.floor(Math.min(written.length, meant.length) / 4));
   return Math.abs(written.length - meant.length) <= slips && editDistance(written, meant) <= slips;
+}
+
+interface RenameDeps {
+  readonly store: Pick<OutboxStore, 'topicNaming'>;
+  readonly timer: Timer;
+}
+
+/** A client waits for its answer at most so long for what becomes of the topic's name; most are told within a tenth of it. */
+const renameLooks = { count: 40, everyMs: 50 } as const;
+
+/** The trouble of naming its topic anew, as far as that is known soon; the naming goes on by itself. */
+export async function renameWarnings({ store, timer }: RenameDeps, taskId: string): Promise<readonly Warning[]> {
+  for (let looks = 0; looks < renameLooks.count; looks += 1) {
+    const naming = await store.topicNaming(taskId);
+    if (naming === null) break;
+    const { error } = naming;
+    const message = `The topic keeps its old name for now, and is named again until that succeeds: ${error}`;
+    if (error !== null) return [{ code: 'topic_not_renamed', message }];
+    await new Promise<void>((resolve) => timer.after(renameLooks.everyMs, resolve));
+  }
+  return [];
 }

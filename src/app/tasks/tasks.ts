@@ -49,6 +49,7 @@ import {
   type GrantWish,
   type RenewWish,
 } from './grants.ts';
+import { renameWarnings } from './named.ts';
 import { planSkip, planUnskip, slotsTold, type Skip } from './skip.ts';
 import { planUndo } from './undo.ts';
 import {
@@ -220,22 +221,6 @@ async function aroundAction(deps: TasksDeps, { taskId, words }: Target, action: 
 /** Another schedule is computed once more. */
 function tellOutside({ retimed }: TasksDeps, { task, replayed }: Changed, fields: object | null): void {
   if (!replayed && fields !== null && 'schedule' in fields) retimed?.(task.id);
-}
-
-/** A client waits for its answer at most so long for what becomes of the topic's name; most are told within a tenth of it. */
-const renameLooks = { count: 40, everyMs: 50 } as const;
-
-/** The trouble of naming its topic anew, as far as that is known soon; the naming goes on by itself. */
-async function renameWarnings({ store, timer }: TasksDeps, taskId: string): Promise<readonly Warning[]> {
-  for (let looks = 0; looks < renameLooks.count; looks += 1) {
-    const naming = await store.topicNaming(taskId);
-    if (naming === null) break;
-    const { error } = naming;
-    const message = `The topic keeps its old name for now, and is named again until that succeeds: ${error}`;
-    if (error !== null) return [{ code: 'topic_not_renamed', message }];
-    await new Promise<void>((resolve) => timer.after(renameLooks.everyMs, resolve));
-  }
-  return [];
 }
 
 export interface Skipped extends Changed {

@@ -209,7 +209,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
   const asking = {
     ...making,
-    ...secretRulesOf({ store, kinds: making.kinds, operator: settings.operatorSecrets ?? [] }),
+    operator: settings.operatorSecrets ?? [],
+    secretReach: createSecretReach({ store, operator: settings.operatorSecrets ?? [] }),
     blobs,
     retimed: review?.look,
     retentionMs: settings.RETENTION_DAYS * dayMs,
@@ -255,17 +256,17 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
 }
 
 type DepsOf<F extends (deps: never) => unknown> = Omit<Parameters<F>[0], 'store'>;
-type Asking = DepsOf<typeof createTasks> &
+type Asking = Omit<DepsOf<typeof createTasks> & DepsOf<typeof createTestRuns>, 'secretsAhead'> &
+  DepsOf<typeof createSecretsAhead> &
   DepsOf<typeof createRuns> &
   DepsOf<typeof createMessages> &
-  DepsOf<typeof createTestRuns> &
   Omit<DepsOf<typeof createBulk>, 'tasks'> &
   DepsOf<typeof createTruth> &
   DepsOf<typeof createAccess> &
   Omit<DepsOf<typeof createSpending>, 'tasks'>;
 
 function askedRooms(asking: Asking, store: Store): AskedRooms {
-  const own = { ...asking, store };
+  const own = { ...asking, store, secretsAhead: createSecretsAhead({ ...asking, store }) };
   const tasks = createTasks(own);
   return {
     tasks,
@@ -302,11 +303,6 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   const secrets = createSecretKeeping(deps);
   const secretQuestions = createSecretQuestions({ ...deps, secrets });
   return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
-}
-
-/** What they allow to tasks that are made or changed. */
-function secretRulesOf(deps: Parameters<typeof createSecretsAhead>[0] & Parameters<typeof createSecretReach>[0]) {
-  return { secretsAhead: createSecretsAhead(deps), secretReach: createSecretReach(deps) };
 }
 
 /** A text that people wrote is tried by its language. */

@@ -48,6 +48,8 @@ export interface Bot {
     path: string,
     body?: unknown,
   ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
+  /** The same with another token than the one that may do everything. */
+  as(token: string): Pick<Bot, 'api'>;
 }
 
 const running = new Map<Server, ManualTime>();
@@ -137,6 +139,7 @@ async function botOn({ folder, env, time }: Parameters<typeof serverIn>[0]): Pro
       return botOn({ folder, env: { ...env, ...changed }, time });
     },
     api: (method, path, body) => ask(server.url, { method, path, body }),
+    as: (token) => ({ api: (method, path, body) => ask(server.url, { method, path, body, token }) }),
   };
 }
 
@@ -184,11 +187,14 @@ const slowly = (time: ManualTime, ms: number) => drift(time, ms, { stepMs: 250, 
 
 async function ask(
   url: string,
-  { method, path, body }: { method: string; path: string; body?: unknown },
+  { method, path, body, token }: { method: string; path: string; body?: unknown; token?: string },
 ): Promise<{ status: number; body: Record<string, unknown> }> {
   const answer = await fetch(`${url}${path}`, {
     method,
-    headers: { ...bearer, 'content-type': 'application/json' },
+    headers: {
+      ...(token === undefined ? bearer : { authorization: `Bearer ${token}` }),
+      'content-type': 'application/json',
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };

@@ -11,14 +11,14 @@ const auth = { kind: 'bearer', secret: 'SHOP_KEY' };
 const aLab = (env: Readonly<Record<string, string>> = ofOperator) =>
   aTalkingBot({ TELEGRAM_CHATS: String(lab), ...env });
 
-function called(bot: Bot, action: object) {
+function called(bot: Pick<Bot, 'api'>, action: object, threadKey = `telegram:chat:${lab}`) {
   const body = {
     title: 'Price',
     action: { kind: 'http', url, ...action },
     instructions: '',
     schedule: { kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' },
   };
-  return bot.api('POST', `/v1/threads/telegram:chat:${lab}/tasks`, body);
+  return bot.api('POST', `/v1/threads/${threadKey}/tasks`, body);
 }
 
 const call = (who: string, more = '') => [[who, lab], `/fetch every day at 9 ${url}${more}`] as const;
@@ -57,6 +57,45 @@ describe('a secret of the operator', () => {
     expect(await called(bot, { auth })).toMatchObject({ status: 201, body: { warnings: [] } });
     // Only a run knows the host, and judges it then.
     expect((await called(bot, { url: 'https://{{ context.host }}/', auth })).status).toBe(201);
+  });
+});
+
+describe('a token in a chat that an owner of the bot let in', () => {
+  const action = { kind: 'http', url: 'https://mine.example.net/', auth };
+  const anywhere = { SECRET_SHOP_KEY: 'sesame-of-the-operator' };
+
+  /** What a program with such a token asks. */
+  async function aProgram(bot: Bot) {
+    const keys = [`telegram:chat:${lab}`];
+    const { body } = await bot.api('POST', '/v1/tokens', { name: 'ci', scopes: ['manage'], thread_keys: keys });
+    return bot.as(String(body['token']));
+  }
+
+  it('sends no secret of the operator anywhere: not by a task, not by a change, not by a test', async () => {
+    const bot = await aLab(anywhere);
+    const program = await aProgram(bot);
+    expect((await called(program, action)).status).toBe(403);
+    const { task_id: id } = (await called(program, {})).body['task'] as { task_id: string };
+    expect((await program.api('PATCH', `/v1/tasks/${id}`, { action })).status).toBe(403);
+    expect((await program.api('PATCH', `/v1/tasks/${id}`, { action: { kind: 'http', url } })).status).toBe(200);
+    const test = { action, thread_key: `telegram:chat:${lab}`, confirm: true };
+    expect((await program.api('POST', '/v1/actions/test', test)).status).toBe(403);
+  });
+
+  it('does not turn a task of an owner into one that sends it elsewhere', async () => {
+    const bot = await aLab(anywhere);
+    const { task_id: id } = (await called(bot, { auth })).body['task'] as { task_id: string };
+    expect((await (await aProgram(bot)).api('PATCH', `/v1/tasks/${id}`, { action })).status).toBe(403);
+  });
+
+  it('does not learn from a refusal which secrets another chat has', async () => {
+    const bot = await aLab();
+    const elsewhere = 'telegram:chat:1001';
+    const wish = { value: 'of that chat', hosts: ['other.example.com'] };
+    expect((await bot.api('PUT', `/v1/secrets/NEW_KEY?thread_key=${elsewhere}`, wish)).status).toBe(200);
+    const asked = { kind: 'http', url, auth: { kind: 'bearer', secret: 'NEW_KEY' } };
+    const answer = await called(await aProgram(bot), asked, elsewhere);
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
   });
 });
 

@@ -2,7 +2,8 @@ import type { ChatNews, NewsQuery, SentMessage } from '../../app/ports/chat-fact
 import type { Chat, User } from '../../app/ports/chats.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, number, pick } from '../engine/fields.ts';
-import { limit as limited, raw, sql } from '../engine/sql.ts';
+import { seen } from '../engine/reach.ts';
+import { allOf, limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { serverFacts } from '../records/workload.ts';
 import { held, readFacts } from '../tasks/codec.ts';
@@ -92,7 +93,8 @@ function* chatNews({ chatId, since, except, limit }: NewsQuery): Script<ChatNews
 const settingsFields = { settings: mapped(columns.chats.settings, readFacts) };
 
 function* chatSettings(chatId: string): Script<Readonly<Record<string, unknown>>> {
-  const found = yield* one(select(settingsFields)`from chats where id = ${chatId}`);
+  const where = allOf(sql`id = ${chatId}`, yield* seen(columns.chats.id.sql));
+  const found = yield* one(select(settingsFields)`from chats where ${where}`);
   const survivor = found === undefined ? yield* survivorOf(chatId) : null;
   return survivor === null ? (found?.settings ?? {}) : yield* chatSettings(survivor);
 }

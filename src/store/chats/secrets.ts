@@ -11,6 +11,7 @@ import { secretsPerChatMax } from '../../domain/secrets/secret.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, together } from '../engine/fields.ts';
 import { chatOfThread } from '../engine/queries.ts';
+import { reach, seen } from '../engine/reach.ts';
 import { allOf, forUpdate, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import {
   all,
@@ -90,13 +91,16 @@ const c = columnsOf('chats', 'c');
 function* secretChat(
   thread: Parameters<SecretStore['secretChat']>[0],
 ): Script<Awaited<ReturnType<SecretStore['secretChat']>>> {
-  const chat = yield* one(
-    select({ chatId: c.id, approvedBy: c.approvedBy })`from chats c where c.id = ${chatOfThread(thread)}`,
-  );
+  const where = allOf(sql`c.id = ${chatOfThread(thread)}`, yield* seen(c.id.sql));
+  const chat = yield* one(select({ chatId: c.id, approvedBy: c.approvedBy })`from chats c where ${where}`);
   return chat ?? null;
 }
 
-function* secretScene({ names, chatId, ownerId }: Parameters<SecretStore['secretScene']>[0]): Script<SecretScene> {
+function* secretScene(asked: Parameters<SecretStore['secretScene']>[0]): Script<SecretScene> {
+  const { names, ownerId } = asked;
+  const chats = yield* reach();
+  // A chat that is not there for the caller has no secrets either.
+  const chatId = asked.chatId !== null && chats?.includes(asked.chatId) === false ? null : asked.chatId;
   const mine = chatId === null ? byOperator : sql`(chat_id is null or chat_id = ${chatId})`;
   const found: SealedSecret[] = yield* all(
     select(sealedFields)`from secrets where name in ${list(names)} and ${mine} order by id`,

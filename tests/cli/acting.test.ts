@@ -134,7 +134,7 @@ describe('on a server', () => {
     const { out } = await well(`task create ${made} --dry-run`);
     expect(out).toMatch(/does +GET https:\/\/example.com\/price/);
     expect(out).toMatch(/reaches +example.com/);
-    expect(out).toMatch(/requests +about 60 a day, up to \d+ at once after an outage/);
+    expect(out).toMatch(/requests +about 60 a day, 1800 a month, up to \d+ at once after an outage/);
     expect(out).toMatch(/tries +up to 3, within /);
   });
 

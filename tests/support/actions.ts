@@ -29,7 +29,10 @@ function httpStandIn(made: Calls, more: Partial<Action> = {}): ActionEntry {
       },
       repeatable: () => true,
       changesThings: ({ method = 'GET' }) => method !== 'GET' && method !== 'HEAD',
-      preview: ({ url }) => ({ reaches: [new URL(String(url)).host], costs: [{ kind: 'requests', quantity: 1 }] }),
+      preview: ({ url }) => ({
+        reaches: [URL.parse(String(url))?.host ?? 'a host that a template names'],
+        costs: [{ kind: 'requests', quantity: 1 }],
+      }),
       run: (job) => {
         made.jobs.push(job);
         return made.answer(job);

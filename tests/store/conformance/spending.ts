@@ -107,6 +107,11 @@ export function spendingTests(open: OpenWorld): void {
       { from: nine, kind: 'bytes', quantity: 9, currency: null },
       { from: nine, kind: 'requests', quantity: 1, currency: null },
     ]);
+    expect(await world.store.spentInChat(chatId, nine)).toEqual([
+      { kind: 'bytes', quantity: 9, currency: null },
+      { kind: 'requests', quantity: 1, currency: null },
+    ]);
+    expect(await world.store.spentInChat(chatId, nine + 1)).toEqual([]);
   });
 
   test('an attempt of which nobody knows what it has spent counts with all that it had reserved', async () => {

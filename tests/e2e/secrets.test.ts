@@ -23,6 +23,7 @@ async function setInPrivate(bot: Bot, name: string, value: string): Promise<stri
   return told?.text ?? '';
 }
 
+const ben = 1002;
 const inChat = '?thread_key=telegram:chat:1001';
 
 describe('the value of a secret', () => {
@@ -121,6 +122,19 @@ describe('the value of a secret', () => {
     const [refused] = await bot.say('ben', lab, '/secrets set KEY');
     expect(refused?.text).toMatch(/admin/i);
     expect((await bot.api('GET', `/v1/secrets?thread_key=telegram:chat:${lab}`)).body).toEqual({ secrets: [] });
+  });
+
+  it('is not taken from somebody who was an admin when it was asked for, and is none when it comes', async () => {
+    const bot = await aBot({ TELEGRAM_CHATS: `${lab},${ben}` });
+    bot.world.setMember(lab, 'ben', 'administrator');
+    await bot.say('ben', lab, '/secrets set KEY');
+    await bot.say('ben', ben, '/start secret');
+    bot.world.setMember(lab, 'ben', 'member');
+    await bot.pass(second);
+    const [barred] = await bot.say('ben', ben, canaries.group);
+    expect(barred?.text).toBe('Only admins of The Lab set its secrets, and you are none now. Nothing was set.');
+    expect((await bot.api('GET', `/v1/secrets?thread_key=telegram:chat:${lab}`)).body).toEqual({ secrets: [] });
+    expect(leaks(leftIn(folderOf(bot)))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { KeyRing } from '../ports/secrets.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
@@ -42,13 +43,15 @@ export interface AskedSecret {
 export type SecretAnswered =
   | { readonly is: 'set'; readonly name: string; readonly title: string }
   | { readonly is: 'refused'; readonly name: string; readonly error: AppError }
+  /** Whoever was asked may set no secrets in that chat any more. */
+  | { readonly is: 'barred'; readonly title: string }
   /** Telegram cuts long words in pieces, of which none is the value. */
   | { readonly is: 'cut'; readonly name: string }
   /** No question is open that it answers. */
   | { readonly is: 'late' };
 
 type Deps = Pick<World, 'clock' | 'ids'> & {
-  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'> & Pick<ChatStore, 'findChat' | 'readUser' | 'readMember'>;
   readonly vault: KeyRing;
   readonly secrets: Pick<Secrets, 'set' | 'allowFirst'>;
 };
@@ -119,6 +122,15 @@ export function createSecretQuestions(deps: Deps) {
   };
 }
 
+/** A right that was lost after the question counts no more, as far as Telegram has told of that; one's own chat stays one's own. */
+async function mayStill({ store }: Deps, { by, address, title }: Question): Promise<boolean> {
+  if (title === '') return true;
+  if ((await store.readUser(by))?.role === 'owner') return true;
+  const chat = await store.findChat(address);
+  if (chat === null || chat.state !== 'approved') return false;
+  return (await store.readMember(chat.id, by))?.status === 'admin';
+}
+
 function notesOf({ store, clock }: Pick<Deps, 'store' | 'clock'>) {
   const keyOf = (userId: number) => `secret:${userId}`;
   const read = async (userId: number): Promise<Question | null> => {
@@ -173,6 +185,10 @@ async function answered(
   const { name, provider, address, title, by } = question;
   if (keyId === 'late') return { is: 'late' };
   if (keyId === 'cut') return { is: 'cut', name };
+  if (!(await mayStill(deps, question))) {
+    await write(userId, null);
+    return { is: 'barred', title };
+  }
   try {
     if (keyId === 'none') throw new AppError('invalid_request', 'The value must come as a text.');
     if (keyId === 'unsealed') vault.seal(question.id, '');

@@ -208,6 +208,7 @@ export const secretTexts = {
   cut: (name: string): Rich =>
     say`That was too long for one message, so nothing was set. Set ${code(name)} on the computer of the server: ${code(`cronogram secret set ${name}`)}`,
   over: 'That question is over, so nothing was set. Ask for it again with /secrets set.',
+  barred: (chat: string): Rich => say`Only admins of ${chat} set its secrets, and you are none now. Nothing was set.`,
   cancelled: (name: string): Rich => say`${code(name)} stays as it was.`,
   deleteYourself: 'I could not delete your message. Delete it yourself, so that nobody reads the value there.',
   noSuch: (name: string): Rich => say`There is no secret ${code(name)} here.`,

@@ -94,6 +94,8 @@ function wordsOf(outcome: SecretAnswered): Rich | string {
       return secrets.cut(outcome.name);
     case 'late':
       return secrets.over;
+    case 'barred':
+      return secrets.barred(outcome.title);
     case 'refused':
       return blocks(texts.refusal[outcome.error.code] ?? outcome.error.message, secrets.again(outcome.name));
   }

@@ -17,8 +17,7 @@ import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
-import type { Meter } from '../app/ports/metering.ts';
-import type { Estimates } from '../app/ports/metering.ts';
+import type { Estimates, Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
   Bell,
@@ -201,21 +200,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
-  const making = {
-    ...shared,
-    ...rulesOf(settings, actions, reckoning),
-    templates: checksOf(templates, expressions),
-    runs,
-  };
-  const asking = {
-    ...making,
-    operator: settings.operatorSecrets ?? [],
-    secretReach: createSecretReach({ store, operator: settings.operatorSecrets ?? [] }),
-    blobs,
-    retimed: review?.look,
-    retentionMs: settings.RETENTION_DAYS * dayMs,
-    ...moneyOf(outside),
-  };
+  const rules = rulesOf(settings, actions, reckoning);
+  const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
+  const retentionMs = settings.RETENTION_DAYS * dayMs;
+  const letting = secretRulesOf(settings, store);
+  const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look, retentionMs };
   const everywhere = askedRooms(asking, store);
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
@@ -303,6 +292,11 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   const secrets = createSecretKeeping(deps);
   const secretQuestions = createSecretQuestions({ ...deps, secrets });
   return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
+}
+
+/** What the operator's secrets allow to tasks that are made or changed. */
+function secretRulesOf({ operatorSecrets: operator = [] }: RoomSettings, store: Store) {
+  return { operator, secretReach: createSecretReach({ store, operator }) };
 }
 
 /** A text that people wrote is tried by its language. */

@@ -68,7 +68,10 @@ function wireOutlook(found: Outlook | null) {
     reaches: [...reaches],
     secrets: secrets.map(({ name, host }) => ({ name, host })),
     costs: costs.map(({ kind, currency, perRun, often, within, atOnce }) => ({
-      ...{ kind, currency, often, per_month: within.month },
+      kind,
+      currency,
+      often,
+      per_month: within.month,
       ...wire({ perRun, atOnce }),
     })),
     attempts,

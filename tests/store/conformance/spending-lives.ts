@@ -62,7 +62,10 @@ function claim({ world, now }: Life, store: Store) {
       return {
         ...made,
         runs: made.runs.map((run) => ({
-          ...{ ...run, costs, createdAt: now, readyAt: now },
+          ...run,
+          costs,
+          createdAt: now,
+          readyAt: now,
           // They live side by side, so that more of them meet.
           exclusive: false,
         })),

@@ -26,17 +26,16 @@ export interface TellableAmount {
   readonly currency?: string | null | undefined;
 }
 
-/** What is no code of a currency any more is told beside the number. */
+/** A currency that is not known is left out, and one that is no code stands behind the number. */
 function money(millionths: number, currency: string | null | undefined): string {
-  if (currency !== null && currency !== undefined && !/^[A-Z]{3}$/.test(currency))
-    return `${number(millionths / 1_000_000)} ${currency}`;
+  const isCode = /^[A-Z]{3}$/.test(currency ?? '');
   const most = millionths > 0 && millionths < 10_000 ? 6 : 2;
-  return new Intl.NumberFormat('en-GB', {
-    style: 'currency',
-    currency: currency ?? 'XXX',
-    minimumFractionDigits: Math.min(2, most),
+  const amount = new Intl.NumberFormat('en-GB', {
+    ...(isCode ? { style: 'currency', currency: currency ?? undefined } : {}),
+    minimumFractionDigits: 2,
     maximumFractionDigits: most,
   }).format(millionths / 1_000_000);
+  return isCode || !currency ? amount : `${amount} ${currency}`;
 }
 
 function bytes(count: number): string {

@@ -99,7 +99,7 @@ interface Described<P, Q, B, A> {
     | 'operations'
     | 'health';
   readonly summary: string;
-  /** What the token must allow; `open` needs no token. */
+  /** The scope that the token must have; `open` needs no token. */
   readonly scope: TokenScope | 'open';
   readonly params?: P;
   readonly query?: Q;

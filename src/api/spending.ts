@@ -3,7 +3,7 @@ import { budgetKinds, budgetPeriods, budgetScopes, quantityMax, usageKinds } fro
 import { instant, operation, strict, text, timezone } from './operation.ts';
 import { refuses } from './schedules.ts';
 
-/** What was spent, and the budgets that hold it. */
+/** Usage, and the budgets that limit it. */
 
 const quantity = z.int().meta({ description: 'Money is in millionths: 2500000 is 2.50.' });
 export const sum = { kind: z.enum(usageKinds), quantity, currency: text.meta({ description: 'Of money alone.' }) };

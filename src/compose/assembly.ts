@@ -286,7 +286,7 @@ function questionsOf(shared: World & { readonly store: Store; readonly bell: Bel
   return { acks: createAcks(shared), nagging: createNagging(shared), approvals: createApprovals(shared) };
 }
 
-/** What is kept secret: for people, who set it, and for runs, which use it. */
+/** Secrets: for people, who set them, and for runs, which use them. */
 function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: World & Pick<Outside, 'store' | 'vault'>) {
   const deps = { ...world, operator, vault: world.vault ?? openVault(sourceFor(':memory:')) };
   const secrets = createSecretKeeping(deps);
@@ -294,7 +294,7 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
   return { vault: deps.vault, secrets, runSecrets: createRunSecrets(deps), secretQuestions };
 }
 
-/** What the operator's secrets allow to tasks that are made or changed. */
+/** Rules of the operator's secrets for tasks that are made or changed. */
 function secretRulesOf({ operatorSecrets: operator = [] }: RoomSettings, store: Store) {
   return { operator, secretReach: createSecretReach({ store, operator }) };
 }

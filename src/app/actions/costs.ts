@@ -5,7 +5,7 @@ import type { ActionSpec } from '../../domain/task.ts';
 import type { Estimates } from '../ports/metering.ts';
 import type { Action, Actions, Spent } from './action.ts';
 
-/** What runs cost: before an attempt the most that it may spend, and behind it what it has spent, with its price. */
+/** Costs of runs: before an attempt the most that it may spend, and after it the amounts that it has spent, with their price. */
 export interface Reckoning extends Estimates {
   /** Null where nobody knows what was spent. */
   bookingsOf(action: string, spent: Spent, durationMs: number): readonly Booking[] | null;

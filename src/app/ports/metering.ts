@@ -68,7 +68,7 @@ export interface WorkloadStore {
 
 /* ---- what is spent, and what may be ---- */
 
-/** What an attempt may spend, told before there is one. */
+/** The most that an attempt may spend, told before there is one. */
 export interface Estimates {
   /** Null for what costs nothing, as most tasks do. */
   costsOf(spec: ActionSpec): Costs | null;

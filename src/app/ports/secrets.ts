@@ -117,7 +117,7 @@ export interface SecretUser {
   readonly scopes: readonly string[];
 }
 
-/** What decides about the secrets of a run. */
+/** The facts that decide about the secrets of a run. */
 export interface SecretScene {
   readonly secrets: readonly SealedSecret[];
   readonly isOwner: boolean;

@@ -6,7 +6,7 @@ import { refuseDeleted, type VerbScene } from './verbs.ts';
 
 type Context = Task['context'];
 
-/** What a person makes of the context of a task: all of it goes, or fields are set, and taken away where they are null. */
+/** A change of the context of a task by a person: all of it goes, or fields are set, and taken away where they are null. */
 export type ContextWish = { readonly is: 'reset' } | { readonly is: 'merged'; readonly fields: Context };
 
 /**

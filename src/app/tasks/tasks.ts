@@ -209,7 +209,7 @@ async function edit(deps: TasksDeps, target: Target, patch: TaskPatch): Promise<
   return { ...changed, ...changed.told };
 }
 
-/** What the chat of the task has to say about another action: its hosts and its secrets. */
+/** The rules of the chat for another action: its hosts and its secrets. */
 async function aroundAction(deps: TasksDeps, { taskId, words }: Target, action: TaskPatch['action']) {
   const task = action === undefined ? null : await deps.store.readTask(taskId);
   if (task === null || action === undefined) return { hosts: null, unset: [] };

@@ -20,7 +20,7 @@ import type { BudgetView, SpendingStore, SpentByTask, SpentQuery } from '../port
 import type { World } from '../ports/outside.ts';
 import type { Tasks } from '../tasks/tasks.ts';
 
-/** What was spent, and the budgets that hold it. */
+/** Usage, and the budgets that limit it. */
 export type Spending = ReturnType<typeof createSpending>;
 
 interface SpendingDeps extends Pick<World, 'clock' | 'ids'> {

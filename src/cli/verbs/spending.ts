@@ -9,7 +9,7 @@ import { hostZone, timesIn } from '../times.ts';
 import { listTold } from './looking.ts';
 import { stretchOf } from './moments.ts';
 
-/** What was used, and the budgets that hold it. */
+/** Usage, and the budgets that limit it. */
 
 type Budget = AnswerOf<'listBudgets'>['budgets'][number];
 interface Sum {

@@ -6,7 +6,7 @@ import { secretBytesMin } from './secret.ts';
  * value is found as it stands, within base64 and hex, and as addresses, JSON and HTML write it, also one within the other.
  */
 
-/** What stands in the place of a value. */
+/** The sign in the place of a value. */
 const maskWord = '[secret]';
 
 /** How often what was found is decoded once more: JSON within JSON within an address. */

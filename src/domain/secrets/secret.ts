@@ -22,7 +22,7 @@ const secretBytesMax = 8192;
 export const secretsPerChatMax = 100;
 const secretHostsMax = 50;
 
-/** What is wrong with a name; null for a sound one. */
+/** The fault of a name; null for a sound one. */
 export function nameFault(name: string): string | null {
   if (!nameShape.test(name)) return 'has up to 64 capital letters, digits and underscores, and begins with a letter';
   const [ending] = settingOfAnother.exec(name) ?? [];
@@ -35,7 +35,7 @@ export function secretName(text: string, field = 'name'): string {
   throw invalid(field, `${field}: the name of a secret ${fault}. Example: ${secretNameExample}`);
 }
 
-/** What is wrong with a value, without the value; null for a sound one. */
+/** The fault of a value, without the value; null for a sound one. */
 export function valueFault(value: string): string | null {
   const bytes = Buffer.byteLength(value);
   if (bytes < secretBytesMin || bytes > secretBytesMax)

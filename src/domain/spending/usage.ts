@@ -1,6 +1,6 @@
 import type { Actor } from '../access.ts';
 
-/** What is counted of a run, in whole numbers: calls, bytes, seconds begun, tokens, and millionths of a currency. */
+/** Units that are counted of a run, in whole numbers: calls, bytes, seconds begun, tokens, and millionths of a currency. */
 export const usageKinds = ['requests', 'bytes', 'seconds', 'tokens', 'money'] as const;
 export type UsageKind = (typeof usageKinds)[number];
 

@@ -71,7 +71,7 @@ export function* spentByQuarter(query: SpentQuery): Script<readonly SpentByQuart
 
 const runFields = { ...pick(columns.usage, 'kind', 'currency'), quantity: number(raw('sum(quantity)')) };
 
-/** What a run has spent in all of its attempts. */
+/** The usage of a run in all of its attempts. */
 export function* spentByRun(runId: string): Script<readonly Sum[]> {
   return yield* all(
     select(runFields)`from usage where run_id = ${runId} group by kind, currency order by kind, currency`,

@@ -72,7 +72,7 @@ export function gapsTable(d: Dialect) {
   );
 }
 
-/** What it holds, of every budget that it spends from, for its next attempt, and since when. It counts while the run is live. */
+/** The reservation for its next attempt, in every budget that it spends from, and since when. It counts while the run is live. */
 function reservedColumns({ text, int }: Dialect) {
   return {
     reservedAt: int('reserved_at'),

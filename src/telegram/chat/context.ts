@@ -199,7 +199,7 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'digest'
   /** Actions of tasks besides sending a text, and calls that try them out. */
   readonly kinds: Kinds;
   readonly testRuns: TestRuns;
-  /** What was used, and what may be. */
+  /** Usage and budgets. */
   readonly spending: Spending;
   readonly access: Access;
   readonly secrets: Secrets;

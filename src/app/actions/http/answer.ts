@@ -156,7 +156,7 @@ function writtenOut(text: string): { readonly depth: number; readonly length: nu
   return { depth: deepest, length };
 }
 
-/** What follows walks over values level by level, and has room for so many. */
+/** Levels of JSON that the code behind this can walk, as it calls itself once for each. */
 const jsonDepthMax = 500;
 
 /** Undefined for what is no JSON, whatever it is called, and for what nobody could go through. */

@@ -150,7 +150,7 @@ function written(given: Given, part: string, kind: Kind): string {
   return text.trim();
 }
 
-/** What stands in it is sent as it stands. */
+/** The text is sent as it stands: it is no template. */
 function textFault(text: string): string | null {
   if (text.length > textLengthMax || /[\p{Cc}]/u.test(text))
     return `has at most ${textLengthMax} characters, and no line break`;

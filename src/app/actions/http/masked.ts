@@ -3,7 +3,7 @@ import type { OutboundEnd } from '../../ports/outbound.ts';
 import type { Timer } from '../../ports/outside.ts';
 import { textBytesMax, type Answer } from './answer.ts';
 
-/** What comes back is looked through for the secrets that were sent before anything of it is kept, shown or compared. */
+/** Answers are searched for the secrets that were sent, before anything of them is kept, shown or compared. */
 export interface Mask {
   readonly text: (text: string) => string;
   readonly bytes: (bytes: Buffer) => Buffer;

@@ -65,7 +65,7 @@ const roundsMax = 4;
 const unsaidLifeMs = 600_000;
 const lifeMaxMs = 30 * 86_400_000;
 
-/** What is said of one wish: the secrets as they were revealed, and all that was found out on the way. */
+/** The facts about one wish: the secrets as they were revealed, and all that was found out on the way. */
 interface Round extends TokenWish {
   readonly values: Extract<Revealed, { is: 'revealed' }>['values'];
   readonly hidden: Set<string>;

@@ -112,8 +112,11 @@ describe('the program as a process', () => {
     writeFileSync(file, JSON.stringify(left));
     const asked = () => started('version', { environment: { API_TOKEN: token } });
     expect((await asked()).err).toContain('127.0.0.1:8787');
-    // A parent that never asks for the end of its child leaves it unburied.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // A parent that never asks for the end of its child leaves it unburied: `sleep` does, the shell before it does not.
+    const untilSleep = 'until grep -q sleep /proc/$$/comm; do :; done';
+    const parent = spawn('sh', ['-c', `${untilSleep} & echo $!; exec sleep 600`], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     onTestFinished(() => void parent.kill());
     const pid = await new Promise<number>((resolve) => {
       parent.stdout.once('data', (text: Buffer) => resolve(Number(text.toString())));

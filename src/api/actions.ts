@@ -55,8 +55,9 @@ const outlook = strict({
   changes_things: z.boolean().meta({ description: 'The call itself is the effect: approval is asked for before it.' }),
   repeatable: z.boolean().meta({ description: 'It is done again after a crash in the midst of it.' }),
   reaches: z.array(z.string()),
-  secrets: z.array(strict({ name: z.string(), host: z.string() })).meta({
-    description: 'Secrets by name, and the host to which the value of each goes.',
+  secrets: z.array(strict({ name: z.string(), host: z.string(), use: z.enum(['send', 'sign', 'prove']) })).meta({
+    description:
+      'Secrets by name, and the host for which each is used: its value is sent there, or it signs the call or proves a certificate.',
   }),
   costs: z.array(cost),
   attempts: z.int().nullable(),

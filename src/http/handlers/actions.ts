@@ -66,7 +66,7 @@ function wireOutlook(found: Outlook | null) {
   return {
     repeatable,
     reaches: [...reaches],
-    secrets: secrets.map(({ name, host }) => ({ name, host })),
+    secrets: secrets.map(({ name, host, use }) => ({ name, host, use })),
     costs: costs.map(({ kind, currency, perRun, often, within, atOnce }) => ({
       kind,
       currency,

@@ -1,5 +1,6 @@
 import { fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { nameFault, secretNameExample } from '../../../domain/secrets/secret.ts';
+import type { SecretUse } from '../../ports/secrets.ts';
 import { type AuthKind, authKindOf, authKinds, oauthGrants, oauthMethods } from './auth-form.ts';
 import { headerName, refused } from './refusal.ts';
 import { isContextName } from './secret-marks.ts';
@@ -229,6 +230,11 @@ function skewOf(skew: unknown): number {
 
 /** The names that it refers to, in the order in which it names them. */
 export function secretsOfAuth(auth: HttpAuth | null): readonly SecretRef[] {
+  return usesOfAuth(auth).map(([ref]) => ref);
+}
+
+/** The same with what is done with each. */
+export function usesOfAuth(auth: HttpAuth | null): readonly (readonly [ref: SecretRef, use: SecretUse])[] {
   if (auth === null) return [];
   const {
     secret = null,
@@ -238,7 +244,16 @@ export function secretsOfAuth(auth: HttpAuth | null): readonly SecretRef[] {
     ca = null,
     refreshToken = null,
   } = auth as Partial<Record<'secret' | 'previous' | 'cert' | 'key' | 'ca' | 'refreshToken', SecretRef | null>>;
-  return [secret, previous, cert, key, ca, refreshToken].filter((ref) => ref !== null);
+  const use = auth.kind === 'hmac' ? 'sign' : 'send';
+  const all = [
+    [secret, use],
+    [previous, use],
+    [cert, 'prove'],
+    [key, 'prove'],
+    [ca, 'prove'],
+    [refreshToken, use],
+  ] as const;
+  return all.flatMap(([ref, how]) => (ref === null ? [] : [[ref, how] as const]));
 }
 
 /** Headers that it sets, which nobody sets beside it. */

@@ -19,8 +19,6 @@ export interface Helped {
 interface AboutAction {
   readonly examples: readonly Example[];
   readonly notes: readonly string[];
-  /** Settings that can be one of several kinds, with the words for each. */
-  readonly settings: readonly { readonly name: string; readonly kinds: readonly Example[] }[];
 }
 
 export const helpTexts = {
@@ -131,15 +129,8 @@ export const helpTexts = {
   /** The line of the menu, without the example at its end. */
   about: (name: string, does: string): Rich =>
     blocks(say`${bold(`/${name}`)} – ${does}`, rows(commandExamples[name] ?? [])),
-  aboutAction: (heading: string, does: string, { examples, notes, settings }: AboutAction): Rich =>
-    blocks(
-      say`${bold(heading)} – ${does}`,
-      rows(examples),
-      ...settings.map(({ name, kinds }) =>
-        lines(say`Behind ${code(`/edit #3 ${name}`)}, or the same as JSON:`, rows(kinds)),
-      ),
-      ...notes,
-    ),
+  aboutAction: (heading: string, does: string, { examples, notes }: AboutAction): Rich =>
+    blocks(say`${bold(heading)} – ${does}`, rows(examples), ...notes),
   aboutWord: (name: string): Rich => {
     const { does = '', examples = [] } = wordExamples[name] ?? {};
     return blocks(lines(bold(does)), rows(examples));

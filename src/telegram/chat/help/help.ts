@@ -45,10 +45,11 @@ function helpOn(word: string, isOwner: boolean, forms: readonly ActionForm[]): R
 function aboutAction(form: ActionForm): Rich {
   const { name, menu, examples, notes } = wordsOfKind(form);
   const heading = form.command === undefined ? name : `/${form.command.name}`;
-  const settings = form.fields.flatMap(({ name: setting, kinds = [] }) =>
-    kinds.length === 0 ? [] : { name: setting, kinds: kinds.map((one) => [variantText(one), one.does] as const) },
+  // Settings that are one of several kinds, with the parts of each.
+  const kinds = form.fields.flatMap(({ name: setting, kinds: all = [] }) =>
+    all.map((one) => [`/edit #3 ${setting} ${variantText(one)}`, one.does] as const),
   );
-  return texts.help.aboutAction(heading, withoutExample(menu), { examples, notes, settings });
+  return texts.help.aboutAction(heading, withoutExample(menu), { examples: [...examples, ...kinds], notes });
 }
 
 /** The shortest whole example of each command that an action brings. */

@@ -105,8 +105,8 @@ describe('auth', () => {
     expect(p.rooms.kinds.outlook(spec, { schedule: hourly, policies: {}, now: p.time.now() })).toMatchObject({
       reaches: ['api.example.com', 'login.example.com'],
       secrets: [
-        { name: 'PATH_KEY', host: 'api.example.com' },
-        { name: 'TOKEN', host: 'login.example.com' },
+        { name: 'PATH_KEY', host: 'api.example.com', use: 'send' },
+        { name: 'TOKEN', host: 'login.example.com', use: 'send' },
       ],
     });
     expect(p.rooms.kinds.scopesOf(spec)).toEqual([

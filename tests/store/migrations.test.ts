@@ -429,6 +429,7 @@ describe('a database on Postgres', () => {
       await client.query(text, []);
     expect(await migratePostgres(client, 1)).toEqual({
       home: 'public',
+      hasCallers: true,
       applied: migrations.slice(1).map(({ name }) => name),
       backup: null,
     });

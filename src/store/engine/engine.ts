@@ -8,6 +8,9 @@ export type Ask =
   | { readonly does: 'hold'; readonly sql: Sql }
   /** The chats in which anything exists for whoever asked; null for all of them. */
   | { readonly does: 'reach' }
+  /** The first of a script whose caller reaches these chats alone. The engine that has no rights for rows lets it pass, and `step` too. */
+  | { readonly does: 'confine'; readonly chats: readonly string[] }
+  | { readonly does: 'step'; readonly to: 'server' | 'caller' }
   /** Rows that are ready with the commit; an engine that hands out no jobs lets it pass. */
   | { readonly does: 'offer'; readonly offer: Offer }
   /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */

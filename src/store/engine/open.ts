@@ -160,11 +160,11 @@ async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pac
     },
   });
   try {
-    const { home, ...migrated } = await migrateOver(url, holder.since, pace);
+    const { home, hasCallers, ...migrated } = await migrateOver(url, holder.since, pace);
     pool = postgresPool(url, { home });
     const connections = whileHeld(pool, lock);
     return {
-      ...opened(postgresEngine(connections), migrated, lock),
+      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
       backups: null,
       connections: connections.used ?? null,
     };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { roomOf } from './layers.ts';
 import { type SourceFile, importsOf, readAll } from './source.ts';
 
-const limits = { files: 620, siblings: 18, lines: 390, linesAlone: 40 } as const;
+const limits = { files: 660, siblings: 18, lines: 390, linesAlone: 40 } as const;
 
 /** As much as a person finds their way through: few files, few beside each other, each on a few screens, none a crumb. */
 function sizeFaults(files: readonly SourceFile[]): readonly string[] {

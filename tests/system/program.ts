@@ -99,7 +99,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload, 
     '--import',
     module,
   ]);
-  const [command = process.execPath, ...before] = [...(host?.within ?? []), process.execPath];
+  const [command, ...before] = [...(host?.within ?? []), process.execPath];
   const child = spawn(command, [...before, ...quickFlags, ...imports, main], {
     cwd: folder,
     env: {

@@ -47,7 +47,7 @@ interface Fleet {
   readonly hands: PostgresHands;
   readonly telegram: Telegram;
   readonly target: Target;
-  again(member: Member): void;
+  readonly again: (member: Member) => void;
 }
 
 export async function fleet(plan: FleetPlan): Promise<{ breaches: readonly Breach[]; figures: readonly string[] }> {

@@ -38,7 +38,7 @@ export async function openTarget(seed: number, host = '127.0.0.1'): Promise<Targ
     // A caller that was killed sends no whole body.
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  const place = `${host}:${await opened(server, host)}`;
+  const place = `${host}:${await opened(server, 0, host)}`;
   return {
     arrivals,
     effects,

@@ -68,7 +68,7 @@ const end = (pids: string) => `select pg_terminate_backend(pid) from pg_stat_act
 const remedy = /pooler.*Give the address of the Postgres server itself/;
 
 const until = async (seen: () => boolean | Promise<boolean>) => {
-  await expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
+  await expect.poll(seen, { interval: 5 }).toBe(true);
 };
 const writes = ({ store }: Opened) =>
   store.writeNote('k', 'v', nine).then(

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { AppError, faultCodeOf } from '../../domain/errors.ts';
-import type { Script } from './engine.ts';
-import type { Client } from './postgres.ts';
+import type { Client, Script } from './engine.ts';
 
 /**
  * Callers of some chats on Postgres. Their scripts are played under a role that owns nothing, so that the policies of the tables

@@ -53,3 +53,10 @@ export interface Engine {
   transactLightly<T>(script: () => Script<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+/** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
+export interface Client {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  /** With `true` the connection is closed instead of being used again. */
+  release(broken?: boolean): void;
+}

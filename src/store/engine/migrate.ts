@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
 import { AppError, faultCodeOf } from '../../domain/errors.ts';
 import { secure } from './caller.ts';
+import type { Client } from './engine.ts';
 import { goHome, homeIn, ownSchema } from './home.ts';
-import type { Client } from './postgres.ts';
 
 export interface Migration {
   readonly name: string;

@@ -237,7 +237,7 @@ function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }):
 const migrationMaxMs = 3_600_000;
 
 async function migrateOver(url: string, now: number, pace = sessionPaceMs): Promise<MigratedServer> {
-  const { client, drop } = await connect(url, 'cronogram migrations', pace.answer, migrationMaxMs);
+  const { client, drop } = await connect(url, 'cronogram', pace.answer, migrationMaxMs);
   return migratePostgres({ query: (text, values) => client.query(text, [...values]), release: drop }, now).finally(
     drop,
   );

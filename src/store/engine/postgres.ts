@@ -2,17 +2,10 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import { asCaller, callerRole } from './caller.ts';
-import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
 import { connectionLockKey } from './lock.ts';
 import { placesIn, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
-
-/** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
-export interface Client {
-  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
-  /** With `true` the connection is closed instead of being used again. */
-  release(broken?: boolean): void;
-}
 
 export interface Connections {
   connect(): Promise<Client>;

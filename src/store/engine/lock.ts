@@ -119,7 +119,7 @@ export const connectionLockKey = 7_290_411_003;
 
 /** What is proved again and again is that the session is there at all; what others may do meanwhile, leases decide. */
 const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
-const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
+export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
 export interface Session {
   readonly url: string;
@@ -289,7 +289,7 @@ async function endOwn(client: pg.Client, holder: Backend | null, before: Backend
 const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
 /** A connection that waits no longer than this for its answers. */
-export async function connect(url: string, name: string, answerMs: number): Promise<Connected> {
+export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
@@ -297,7 +297,7 @@ export async function connect(url: string, name: string, answerMs: number): Prom
     keepAlive: true,
     stream: () => socket,
     connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
+    query_timeout: workMs,
   });
   // A connection that breaks fails the question that is under way.
   client.on('error', () => undefined);

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import { goHome, ownSchema } from './home.ts';
 import { connectionLockKey } from './lock.ts';
 import { placesIn, raw, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
@@ -34,13 +35,15 @@ export interface Pool extends Connections {
 /** A process that stands still in the middle of a transaction must not keep its rows from the others. */
 const bounded = `set idle_in_transaction_session_timeout = '20s'`;
 
-interface PoolWish {
+export interface PoolWish {
   readonly patience?: typeof patienceMs;
+  /** The schema in which the tables stand. */
+  readonly home?: string;
   /** Connections at most. */
   readonly max?: number | undefined;
 }
 
-export function postgresPool(url: string, { patience = patienceMs, max = 10 }: PoolWish = {}): Pool {
+export function postgresPool(url: string, { patience = patienceMs, home = ownSchema, max = 10 }: PoolWish = {}): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -61,9 +64,9 @@ export function postgresPool(url: string, { patience = patienceMs, max = 10 }: P
       return socket;
     },
     verify: (client, done) => {
-      client.query(`${bounded}; select pg_advisory_lock_shared(${connectionLockKey})`, (error: Error | undefined) =>
-        done(error),
-      );
+      // Not by an option of the connection, which a pooler for sessions would refuse.
+      const opening = `${goHome(home)}; ${bounded}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      client.query(opening, (error: Error | undefined) => done(error));
     },
   });
   // A connection that breaks fails the statement that is under way, and one that nobody uses is not missed.
@@ -152,6 +155,7 @@ async function answer(client: Client, ask: Ask): Promise<unknown> {
     case 'hold':
       return asked(client, ask.sql);
     case 'reach':
+    case 'offer':
       return null;
     case 'insert':
       return inserted(client, ask.into, ask.tuples);

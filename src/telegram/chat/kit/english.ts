@@ -1,5 +1,6 @@
 import type { ActionForm, ActionWords } from '../../../app/actions/form.ts';
 import { forms } from '../../../app/actions/forms.ts';
+import type { SecretUse } from '../../../app/ports/secrets.ts';
 import { amountText, type TellableAmount } from '../../../app/words/amounts.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
@@ -63,10 +64,11 @@ export const actionTexts = {
     Record<string, ActionWords | undefined>
   >,
   reaches: (hosts: readonly string[]): string => `Reaches ${hosts.join(', ')}`,
-  sendsSecrets: (names: readonly string[], host: string): string =>
-    names.length === 1
-      ? `Sends the secret ${names.join()} to ${host}`
-      : `Sends the secrets ${names.join(', ')} to ${host}`,
+  usesSecrets: (use: SecretUse, names: readonly string[], host: string): string => {
+    const secrets = `the ${names.length === 1 ? 'secret' : 'secrets'} ${names.join(', ')}`;
+    if (use === 'sign') return `Signs calls to ${host} with ${secrets}`;
+    return use === 'prove' ? `Shows ${host} a certificate by ${secrets}` : `Sends ${secrets} to ${host}`;
+  },
   costs: (often: TellableAmount, per: 'day' | 'month' | 'year', month: TellableAmount): string =>
     per === 'day'
       ? `About ${amountText(often)} a day, ${amountText(month)} a month`
@@ -236,6 +238,9 @@ export const deedTexts = {
     plural(count, { one: 'Resume in time, or {n} snooze is lost.', other: 'Resume in time, or {n} snoozes are lost.' }),
   snoozesPassed: (times: string, count: number): string =>
     `${plural(count, { one: 'A snooze', other: '{n} snoozes' })} passed while it was paused: ${times}.`,
+  snoozesPassedAll: (count: number): string =>
+    plural(count, { one: 'A snooze passed during the pause:', other: '{n} snoozes passed during the pause:' }),
+  snoozesPassedOf: (name: Rich, times: string): Rich => say`${name}: ${times}`,
   snoozeHow: (number: number): Rich =>
     lines(
       'I did not understand when. For example:',

@@ -41,6 +41,11 @@ function grantEnded(grant: Given | null, now: number): GrantFault | null {
   return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
 }
 
+/** The instant from which on nothing runs under it; null where it has no end. What was taken away has never been there for what is to come. */
+export function rightEnd(grant: Pick<Given, 'expiresAt' | 'revokedAt'> | null): number | null {
+  return grant === null || grant.revokedAt !== null ? 0 : grant.expiresAt;
+}
+
 /** Null when the grant allows all of the scopes now. Only these four faults may turn a slot into `skipped`; others are retried. */
 export function grantFault(grant: Given | null, scopes: readonly string[], now: number): GrantFault | null {
   const ended = grantEnded(grant, now);

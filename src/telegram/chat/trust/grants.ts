@@ -6,6 +6,7 @@ import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { answer, answerWith, pageSize, redrawn, Refused, taskButton, triedTo } from '../kit/answers.ts';
 import { settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dayMoment } from '../kit/clock.ts';
+import { endMoment } from '../kit/days.ts';
 import { onChat, onNamedTask, onTask, targetOf } from '../kit/guards.ts';
 import { arg, button, dataOf, inRows, longId, shortId } from '../kit/press.ts';
 import { blocks, drawn, lines, type Rich } from '../kit/rich.ts';
@@ -24,7 +25,9 @@ const order = /^(renew|revoke|allow|give|add)\b\s*(.*)$/i;
 const ofTask = onNamedTask(
   { deed: 'read', verb: 'grant', takes: (words) => (order.test(words) ? 'yes' : 'no') },
   async (ctx, { task, rest }) => {
-    const [, verb = '', scopes = ''] = order.exec(rest.trim()) ?? [];
+    const said = rest.trim();
+    const [, verb = '', scopes = ''] = order.exec(said) ?? [];
+    if (verb === '' && said !== '') return answer(texts.grants.unread(task.number));
     if (verb !== '') await demand(ctx, 'change', task);
     switch (verb.toLowerCase()) {
       case '':
@@ -93,7 +96,7 @@ function standing(grant: Held, setting: Parameters<typeof dayMoment>[1]): string
   if (grant === null) return words.missing;
   if (grant.revokedAt !== null) return words.revoked(aboutMoment(grant.revokedAt, setting));
   if (grant.expiresAt === null) return words.endless;
-  const at = dayMoment(grant.expiresAt, setting);
+  const at = endMoment(grant.expiresAt, setting);
   return grant.expiresAt <= setting.now ? words.expired(at) : words.until(at);
 }
 
@@ -131,7 +134,7 @@ async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
           grant === null ? null : dayMoment(grant.createdAt, setting),
         ),
       ),
-      mayChange ? words.how(task.number) : null,
+      mayChange ? words.how(task.number, holds) : null,
     ),
     [
       mayChange

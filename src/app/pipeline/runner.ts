@@ -233,9 +233,10 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
+  const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
-  const job = { input, ...whose, ...made };
+  const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);

@@ -349,7 +349,7 @@ test.each(engines)('every row of a chat names its chat, also those of an older d
 test.each(engines)(
   'subjects of an older database are looked for in small letters and capitals: %s',
   async (_engine, open) => {
-    const database = await open(20);
+    const database = await open(22);
     await addTasks(database, [
       ['t', 'A', '{}'],
       ['none', 'B', '{}'],

@@ -27,6 +27,7 @@ const job: Job = {
   chatId: 'chat-1',
   ownerId: 'telegram:user:1',
   scopes: ['action:digest'],
+  unconfirmed: [],
   runNumber: 1,
   attempt: 1,
   startedAt: start,

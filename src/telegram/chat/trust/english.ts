@@ -1,5 +1,5 @@
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
-import { bold, code, lines, pre, say, shortened, type Rich } from '../kit/rich.ts';
+import { bold, code, lines, oneLine, pre, say, shortened, type Rich } from '../kit/rich.ts';
 
 const { number } = englishForms;
 
@@ -56,6 +56,8 @@ export const grantTexts = {
   revoked: (at: string): string => `⚠️ taken back ${at}`,
   missing: '⚠️ none',
   scopes: (scopes: readonly string[]): Rich => lines('It may:', ...scopes.map((scope) => code(shortened(scope, 300)))),
+  unconfirmed: (scopes: readonly string[]): string =>
+    `Named by no owner of the bot: ${oneLine(scopes.join(', '), 300)}. Secrets of the operator without hosts of their own are not sent by these, until an owner of the bot presses Renew.`,
   owner: (name: string, since: string | null): string =>
     since === null ? `Owner: ${name}` : `Owner: ${name}, since ${since}`,
   how: (number: number, holds: boolean): Rich =>

@@ -1,4 +1,5 @@
-import { actionScope } from '../../../domain/grant.ts';
+import type { GrantView } from '../../../app/ports/tasks.ts';
+import { actionScope, secretScope } from '../../../domain/grant.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
@@ -105,6 +106,13 @@ function scopesText({ action }: Task, scopes: readonly string[]): string | null 
   return told.length === 0 ? null : told.join(', ');
 }
 
+/** Nothing where no secret is named, because only secrets of the operator are kept back. */
+function unconfirmedText(grant: Pick<GrantView, 'scopes' | 'unconfirmed'> | null): string | null {
+  const { scopes = [], unconfirmed = [] } = grant ?? {};
+  const isOfSecrets = scopes.some((scope) => scope.startsWith(secretScope('')));
+  return isOfSecrets && unconfirmed.length > 0 ? texts.grants.unconfirmed(unconfirmed) : null;
+}
+
 /** One right with all that it names, and what can be done with it. */
 async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
   const { grants: words, reminder } = texts;
@@ -113,12 +121,14 @@ async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
   const mayChange = mayManage(ctx) || task.ownerId === ctx.person.actor;
   const holds = grant !== null && grant.revokedAt === null && (grant.expiresAt ?? Infinity) > setting.now;
   const [id, of] = [shortId(task.id), shortId(task.grantId)];
-  const isRenewable = !holds || grant.expiresAt !== null;
+  const mayConfirm = ctx.person.isOwner && (grant?.unconfirmed.length ?? 0) > 0;
+  const isRenewable = !holds || grant.expiresAt !== null || mayConfirm;
   return drawn(
     blocks(
       words.title(taskName(task), standing(grant, setting)),
       lines(
         words.scopes(grant?.scopes ?? []),
+        unconfirmedText(grant),
         words.owner(
           shortName(await calledOf(ctx, task.ownerId)),
           grant === null ? null : dayMoment(grant.createdAt, setting),

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
+import { openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -25,8 +26,7 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
-/** A process that stands still in the middle of a transaction must not keep its rows from the others. */
-const bounded = `set idle_in_transaction_session_timeout = '20s'`;
+const bounded = `set idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
 
 export interface PoolWish {
   readonly patience?: typeof patienceMs;

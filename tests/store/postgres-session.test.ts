@@ -81,6 +81,8 @@ test('a connection that is ended while it is in use fails what was asked of it, 
   const opened = await open();
   let doubts = 0;
   opened.onDoubt(() => (doubts += 1));
+  // A transaction sees the connections that were there when it looked first.
+  expect(await writes(opened)).toBe('written');
   await ask('begin; lock table kv');
   const writing = writes(opened);
   await until(async () => (await ask(end(lent))).length > 0);

@@ -132,14 +132,27 @@ export interface Session {
   readonly shared?: { readonly onStandby: (holder: string | null) => void } | undefined;
 }
 
+export interface SessionLock extends Lock {
+  readonly isHeld: () => boolean;
+  /** A sign of life of the server over the connection of the lock. */
+  answers(): Promise<void>;
+}
+
 /**
  * On Postgres a session lock of a connection of its own, which is proved again and again. When the connection is lost, the
  * lock is taken again as soon as the server answers, unless another process was faster.
  */
-export async function lockPostgres(session: Session): Promise<Lock & { readonly isHeld: () => boolean }> {
+export async function lockPostgres(session: Session): Promise<SessionLock> {
   const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
   let isReleased = false;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One question after the other. */
+  const asked = (question: () => Promise<void>): Promise<void> => {
+    const answer = last.then(question);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let callOff = () => {};
@@ -160,7 +173,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
     held.client.on('error', end);
     held.client.on('end', () => end('the connection that holds the lock has ended'));
     const proveLater = () => {
-      callOff = timer.after(pace.proof, () => void prove(held).then(proveLater, end));
+      callOff = timer.after(pace.proof, () => void asked(() => prove(held)).then(proveLater, end));
     };
     proveLater();
   };
@@ -185,6 +198,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
   keep();
   return {
     isHeld: () => isHeld,
+    answers: () => asked(async () => void (await taken.client.query('select 1'))),
     release: async () => {
       isReleased = true;
       callOff();
@@ -307,7 +321,9 @@ async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<voi
     try {
       return await work();
     } catch (error) {
-      const isStarting = (error as { code?: unknown }).code === '57P03';
+      const { code } = error as { code?: unknown };
+      // It starts up, or has all the connections that it may have.
+      const isStarting = code === '57P03' || code === '53300';
       if (!isStarting || tries >= startTriesMax) throw error;
       await pause();
     }

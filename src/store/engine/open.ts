@@ -19,6 +19,7 @@ import {
 } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
+import { createPulse, pulsePaceMs, signOfLife } from './pulse.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
 
@@ -47,6 +48,7 @@ export interface Opening {
   readonly onAway?: (error: Error | null) => void;
   readonly timer: Session['timer'];
   readonly pace?: Session['pace'];
+  readonly pulsePace?: typeof pulsePaceMs | undefined;
   /** Absent where this process wants the database for itself. */
   readonly shared?: Session['shared'];
   /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
@@ -157,8 +159,9 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 }
 
 async function openPostgres(opening: Opening): Promise<Opened> {
-  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, pulsePace, shared, poolMax } = opening;
   let pool: Pool | null = null;
+  const away = tellingAway(onAway, () => pool?.drop());
   const lock = await lockPostgres({
     url: directUrl,
     holder,
@@ -169,25 +172,47 @@ async function openPostgres(opening: Opening): Promise<Opened> {
       pool?.drop();
       onLost(error);
     },
-    onAway: (error) => {
-      if (error !== null) pool?.drop();
-      onAway(error);
-    },
+    onAway: (error) => away('lock', error),
   });
   try {
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
     pool = postgresPool(url, { home, max: poolMax });
-    const connections = whileHeld(pool, lock);
+    const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
+    const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
+    const connections = whileHeld(pulse.over(pool), lock);
+    const made = opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock);
     return {
-      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
+      ...made,
       keepsCallers: hasCallers,
       backups: null,
       connections: connections.used ?? null,
+      close: () => {
+        pulse.stop();
+        return made.close();
+      },
     };
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+/** What answers first; what the second of them met is told where neither does. */
+async function either(first: Promise<void>, second: Promise<void>): Promise<void> {
+  return Promise.any([first, second]).catch(() => second);
+}
+
+/** The connection of the lock is lost, or the server is silent: told once, and that it is over when neither is. */
+function tellingAway(onAway: (error: Error | null) => void, drop: () => void) {
+  const reasons = new Map<'lock' | 'pulse', Error>();
+  return (who: 'lock' | 'pulse', error: Error | null): void => {
+    const wasAway = reasons.size > 0;
+    if (error === null) reasons.delete(who);
+    else reasons.set(who, error);
+    // Connections from before lead nowhere, and what they were asked must not come about late.
+    if (error !== null) drop();
+    if (wasAway !== reasons.size > 0) onAway(error);
+  };
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */

@@ -6,17 +6,9 @@ import type { Store } from '../../app/ports/store.ts';
 import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
+import { connect, leadsToPooler, pooled } from './connect.ts';
 import type { Engine, Script } from './engine.ts';
-import {
-  connect,
-  lockFile,
-  lockNameOf,
-  lockPostgres,
-  sessionPaceMs,
-  type Holder,
-  type Lock,
-  type Session,
-} from './lock.ts';
+import { lockFile, lockNameOf, lockPostgres, sessionPaceMs, type Holder, type Lock, type Session } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
 import { createPulse, pulsePaceMs, signOfLife } from './pulse.ts';
@@ -28,6 +20,10 @@ export interface Opened {
   readonly migrated: Migrated;
   /** False where the database does not keep callers of some chats apart by itself. */
   readonly keepsCallers: boolean;
+  /** The address leads to a pooler that lends its connections for a transaction. */
+  readonly lends: boolean;
+  /** Where a session of its own can be had, to listen on; null where there is none. */
+  readonly listenUrl: string | null;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -93,12 +89,10 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
   }
 }
 
+type OfServer = 'backups' | 'connections' | 'keepsCallers' | 'lends' | 'listenUrl';
+
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
-function watched(
-  made: Omit<Opened, 'backups' | 'connections' | 'keepsCallers'>,
-  file: string,
-  watch: FileWatch,
-): Opened {
+function watched(made: Omit<Opened, OfServer>, file: string, watch: FileWatch): Opened {
   const backups = fileBackups(file);
   const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
     await watch.require();
@@ -107,6 +101,8 @@ function watched(
   return {
     ...made,
     keepsCallers: false,
+    lends: false,
+    listenUrl: null,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -175,15 +171,19 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     onAway: (error) => away('lock', error),
   });
   try {
+    const lends = await leadsToPooler(url, (pace ?? sessionPaceMs).answer);
+    if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
-    pool = postgresPool(url, { home, max: poolMax });
+    pool = postgresPool(url, { home: lends ? null : home, max: poolMax });
     const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
     const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
     const connections = whileHeld(pulse.over(pool), lock);
-    const made = opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock);
+    const made = opened(postgresEngine(connections, { home: lends ? home : null, hasCallers }), migrated, lock);
     return {
       ...made,
       keepsCallers: hasCallers,
+      lends,
+      listenUrl: lends && directUrl === url ? null : directUrl,
       backups: null,
       connections: connections.used ?? null,
       close: () => {
@@ -216,11 +216,7 @@ function tellingAway(onAway: (error: Error | null) => void, drop: () => void) {
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(
-  engine: Engine,
-  migrated: Migrated,
-  lock: Lock,
-): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
+function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, OfServer> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(

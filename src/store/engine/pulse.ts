@@ -1,8 +1,8 @@
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
 import { lockRetryMs, pulseAnswerMs, pulseWaitMs } from '../../domain/limits.ts';
+import { connect } from './connect.ts';
 import type { Client } from './engine.ts';
-import { connect } from './lock.ts';
 import type { Connections } from './postgres.ts';
 
 /**

@@ -215,7 +215,13 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
+  const runner = createRunner({
+    ...shared,
+    actions,
+    blobs,
+    takes: (outside.process ?? aloneProcess).takes,
+    concurrency: settings.RUN_CONCURRENCY,
+  });
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });

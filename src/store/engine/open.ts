@@ -25,6 +25,8 @@ import { createStore, translate } from './store.ts';
 export interface Opened {
   readonly store: Store;
   readonly migrated: Migrated;
+  /** False where the database does not keep callers of some chats apart by itself. */
+  readonly keepsCallers: boolean;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -45,6 +47,12 @@ export interface Opening {
   readonly onAway?: (error: Error | null) => void;
   readonly timer: Session['timer'];
   readonly pace?: Session['pace'];
+  /** Absent where this process wants the database for itself. */
+  readonly shared?: Session['shared'];
+  /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
+  readonly directUrl?: string | undefined;
+  /** Connections to Postgres. */
+  readonly poolMax?: number | undefined;
   /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
   readonly turn?: () => Promise<void>;
 }
@@ -84,7 +92,11 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
 }
 
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
-function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, watch: FileWatch): Opened {
+function watched(
+  made: Omit<Opened, 'backups' | 'connections' | 'keepsCallers'>,
+  file: string,
+  watch: FileWatch,
+): Opened {
   const backups = fileBackups(file);
   const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
     await watch.require();
@@ -92,6 +104,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
   };
   return {
     ...made,
+    keepsCallers: false,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -143,13 +156,15 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
   };
 }
 
-async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
+async function openPostgres(opening: Opening): Promise<Opened> {
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
   let pool: Pool | null = null;
   const lock = await lockPostgres({
-    url,
+    url: directUrl,
     holder,
     timer,
     pace,
+    shared,
     onLost: (error) => {
       pool?.drop();
       onLost(error);
@@ -160,11 +175,12 @@ async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pac
     },
   });
   try {
-    const { home, ...migrated } = await migrateOver(url, holder.since, pace);
-    pool = postgresPool(url, { home });
+    const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
+    pool = postgresPool(url, { home, max: poolMax });
     const connections = whileHeld(pool, lock);
     return {
-      ...opened(postgresEngine(connections), migrated, lock),
+      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
+      keepsCallers: hasCallers,
       backups: null,
       connections: connections.used ?? null,
     };
@@ -175,7 +191,11 @@ async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pac
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
+function opened(
+  engine: Engine,
+  migrated: Migrated,
+  lock: Lock,
+): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(
@@ -225,7 +245,7 @@ function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }):
 const migrationMaxMs = 3_600_000;
 
 async function migrateOver(url: string, now: number, pace = sessionPaceMs): Promise<MigratedServer> {
-  const { client, drop } = await connect(url, 'cronogram migrations', pace.answer, migrationMaxMs);
+  const { client, drop } = await connect(url, 'cronogram', pace.answer, migrationMaxMs);
   return migratePostgres({ query: (text, values) => client.query(text, [...values]), release: drop }, now).finally(
     drop,
   );

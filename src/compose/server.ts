@@ -95,6 +95,7 @@ export async function startServer(starting: Starting): Promise<Server> {
     timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
+  if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
   const host = starting.world;

@@ -78,7 +78,6 @@ export interface PipelineOptions {
   readonly actions?: readonly ActionEntry[];
   /** Without it no task calls anybody. */
   readonly outbound?: NonNullable<Outside['outbound']>;
-  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
 }
 
@@ -117,7 +116,6 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     templates: options.templates ?? promptTemplates(),
     actions: options.actions ?? registry,
     ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
-    ...(options.runSecrets === undefined ? {} : { runSecrets: options.runSecrets }),
     ...(options.vault === undefined ? {} : { vault: options.vault }),
   });
 }
@@ -130,7 +128,6 @@ interface Given {
   readonly templates: Templates;
   readonly actions: readonly ActionEntry[];
   readonly outbound?: NonNullable<Outside['outbound']>;
-  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
 }
 

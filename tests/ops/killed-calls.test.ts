@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { signatures } from '../../src/system/signature.ts';
 import { soon } from '../support/patience.ts';
@@ -57,6 +59,15 @@ function keptAlive(allow: readonly string[]) {
       program.kill('SIGKILL');
       await program.ended;
     },
+    /** The database takes nothing from now on; the server dies once it has found that out with the next refresh token. */
+    killUnwritten: async () => {
+      const database = new Database(join(folder, 'c.db'));
+      database.exec('begin immediate');
+      await program.logs('refresh_token_not_written');
+      program.kill('SIGKILL');
+      await program.ended;
+      database.close();
+    },
     next: () => {
       program = begin();
     },
@@ -78,8 +89,11 @@ function keptAlive(allow: readonly string[]) {
   };
 }
 
+/** When the caller dies: before it is answered, or with the whole answer in its hands, which it cannot write. */
+type Moment = 'unanswered' | 'unwritten';
+
 /** Rotates with each answer. With a grace the token before is good for whoever lost the answer. */
-async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
+async function tokenServer(hasGrace: boolean, moment: Moment, dies: () => Promise<void>) {
   let made = 0;
   const asked: (string | null)[] = [];
   const server = await listening(async ({ body }) => {
@@ -89,8 +103,11 @@ async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
     if (given !== `refresh-token-${made}` && !isRepeat) return [400, { error: 'invalid_grant' }];
     if (!isRepeat) made += 1;
     if (asked.length === 1) {
-      await dies();
-      return null;
+      const dying = dies();
+      if (moment === 'unanswered') {
+        await dying;
+        return null;
+      }
     }
     const grant = { access_token: `access-token-${made}`, token_type: 'Bearer', expires_in: 3600 };
     return [200, { ...grant, refresh_token: `refresh-token-${made}` }];
@@ -98,7 +115,7 @@ async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
   return { ...server, asked };
 }
 
-async function refreshing(hasGrace: boolean) {
+async function refreshing(hasGrace: boolean, moment: Moment) {
   const bearers: unknown[] = [];
   const target = await listening(async ({ headers }) => {
     bearers.push(headers.authorization);
@@ -106,12 +123,12 @@ async function refreshing(hasGrace: boolean) {
   });
   const death = aDeath();
   let kill = async () => {};
-  const server = await tokenServer(hasGrace, async () => {
+  const server = await tokenServer(hasGrace, moment, async () => {
     await kill();
     death.came();
   });
   const alive = keptAlive([target.place, server.place]);
-  kill = alive.kill;
+  kill = moment === 'unanswered' ? alive.kill : alive.killUnwritten;
   await alive.secret('CLIENT', 'client secret');
   await alive.secret('REFRESH', 'refresh-token-0');
   const client = { kind: 'oauth2', token_url: server.url, client_id: 'shop', secret: 'CLIENT' };
@@ -121,23 +138,28 @@ async function refreshing(hasGrace: boolean) {
   return { alive, server, bearers, id };
 }
 
-describe('a server that is killed', () => {
-  it('between the answer of a token server and its commit loses no token where there is a grace', async () => {
-    const { alive, server, bearers, id } = await refreshing(true);
+describe.each([
+  ['while a token server answers', 'unanswered'],
+  ['between the whole answer of a token server and its commit', 'unwritten'],
+] as const)('a server that is killed %s', (_when, moment) => {
+  it('loses no token where there is a grace', async () => {
+    const { alive, server, bearers, id } = await refreshing(true, moment);
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect(server.asked).toEqual(['refresh-token-0', 'refresh-token-0']);
     expect(bearers).toEqual(['Bearer access-token-1']);
   });
 
-  it('there says what was lost and what to set anew where there is none', async () => {
-    const { alive, server, bearers, id } = await refreshing(false);
+  it('says what was lost and what to set anew where there is none', async () => {
+    const { alive, server, bearers, id } = await refreshing(false, moment);
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }));
     expect((await alive.lastRun(id))?.error_message).toMatch(
       /was lost at .*set the new one with \/secrets set REFRESH/,
     );
     expect([server.asked.length, bearers]).toEqual([2, []]);
   });
+});
 
+describe('a server that is killed', () => {
   it('between the effect of a signed POST and its commit has one effect', async () => {
     const heard: Heard[] = [];
     const effects = new Set<string>();

@@ -10,9 +10,10 @@ import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
+import { createPacer } from '../app/pacing/pacer.ts';
+import { createSharedPacer } from '../app/pacing/shared-pacer.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
-import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
@@ -63,7 +64,7 @@ import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import { ratesOf, ratesOfSeveral, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
@@ -112,6 +113,8 @@ export interface Outside {
   readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
+  /** Other processes may work with the database as well. */
+  readonly isShared?: boolean;
   /** Absent where nothing needs to outlive the process beside the database. */
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
@@ -196,7 +199,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const pacer = createPacer(shared, paceOf(settings));
+  const rates = outside.isShared === true ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = outside.isShared === true ? createSharedPacer(shared, rates) : createPacer(shared, rates);
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
@@ -210,7 +214,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
-  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), rates };
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];

@@ -4,6 +4,7 @@ import type { BlockedCause } from '../../domain/shown.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { NewMessage } from './chats.ts';
 import type { Part, SentIds } from './outside.ts';
+import type { EndedCalls } from './pace.ts';
 import type { Batch } from './pipeline.ts';
 
 /** The store as the deliverer sees it: parts that are ready to go out, and their ends. */
@@ -155,7 +156,8 @@ export interface OutboxBatch extends Batch {
 export interface OutboxStore {
   /** Claims at most one part for each chat that is not busy or held: the most urgent one that nothing holds back. */
   claimParts(at: OutboxBatch, bootId: string, busyChats: ReadonlySet<string>): Promise<readonly OutboxPart[]>;
-  endParts(ends: readonly PartEnd[], now: number): Promise<number>;
+  /** With the calls that were made of them, where several processes share the pace of those. */
+  endParts(ends: readonly PartEnd[], now: number, paced?: EndedCalls | null): Promise<number>;
   /** Marks the topic as being made, if nobody else makes it; false means that somebody does. */
   beginTopic(topic: Pick<TopicView, 'taskId' | 'name'>, bootId: string, now: number): Promise<boolean>;
   /**

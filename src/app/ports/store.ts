@@ -8,6 +8,7 @@ import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
+import type { PaceStore } from './pace.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
@@ -24,6 +25,7 @@ export interface Store
     SlotStore,
     RunStore,
     OutboxStore,
+    PaceStore,
     TaskStore,
     UpkeepStore,
     WorkloadStore,

@@ -17,6 +17,8 @@ import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
+import { paceStore, asidePace } from '../outbox/pace.ts';
+import { pacedClaimStore } from '../outbox/paced-claims.ts';
 import { redrawStore } from '../outbox/redraws.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
@@ -49,6 +51,8 @@ export function createStore(engine: Engine): Store {
       ...slotStore,
       ...runStore,
       ...outboxStore,
+      ...paceStore,
+      ...pacedClaimStore,
       ...redrawStore,
       ...taskStore,
       ...upkeepStore,
@@ -83,7 +87,7 @@ export function createStore(engine: Engine): Store {
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
-    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
+    ...bind(engine, 'transactLightly', { ...retentionStore, ...asidePace, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
       ...taskReads,
       ...chunkReads,

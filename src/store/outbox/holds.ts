@@ -22,7 +22,7 @@ function* settleByHand(deliveryId: string, arrived: boolean, at: number): Script
   const evidence = JSON.stringify({ by_hand: arrived ? 'arrived' : 'absent', at });
   const settled = arrived
     ? ({ status: 'failed', error: 'unconfirmed: a person says that it arrived', readyAt: null } as const)
-    : ({ ...putBack, readyAt: at } as const);
+    : ({ ...putBack, readyAt: at, bootId: null } as const);
   const [found] = yield* updateReturning(
     'deliveries',
     { ...settled, evidence, fence: raw('fence + 1') },

@@ -239,6 +239,35 @@ export function budgetsTable(d: Dialect) {
   );
 }
 
+/**
+ * The pace of calls where several processes make them: what counts in all chats, in one of them, and beside the outbox. Where one
+ * process makes all calls it keeps that in memory.
+ */
+export function paceTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'pace',
+    {
+      /** `all`, `asides`, the asides of one process, or the id of a chat. */
+      scope: text('scope').primaryKey(),
+      address: text('address').notNull(),
+      /** The process that makes its calls; what is left of one that is gone has ended. */
+      bootId: text('boot_id'),
+      /** Messages that its calls become which are set aside or on their way, and calls that wait. */
+      open: int('open').notNull(),
+      waiting: int('waiting').notNull(),
+      /** Ends of calls, each as the milliseconds since the one before it. */
+      ends: text('ends').notNull(),
+      heldUntil: int('held_until').notNull(),
+      /** When Telegram last told it to wait, and for how long. */
+      toldAt: int('told_at').notNull(),
+      toldMs: int('told_ms').notNull(),
+      freeAt: int('free_at').notNull(),
+    },
+    (t) => [d.index('pace_busy').on(t.scope).where(sql.raw('open + waiting > 0')), d.index('pace_held').on(t.freeAt)],
+  );
+}
+
 export function kvTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

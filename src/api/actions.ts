@@ -8,15 +8,23 @@ import { action } from './tasks.ts';
 
 /** Kinds of actions: all that tasks can do, the reach and cost of one, and a trial of it. */
 
-const field = strict({
+const part = strict({
   name: z.string(),
-  is: z.enum(['text', 'choice', 'length', 'pairs', 'whole', 'wholes', 'object', 'any']).meta({
-    description: 'pairs: an object of texts. length: an ISO-8601 duration. wholes: a whole number, or a list of them.',
+  is: z.enum(['text', 'choice', 'length', 'pairs', 'whole', 'wholes', 'object', 'secret', 'any']).meta({
+    description:
+      'pairs: an object of texts. length: an ISO-8601 duration. wholes: a whole number, or a list of them. secret: the name of one, or the place in the context where it stands.',
   }),
   of: z.array(z.string()).optional().meta({ description: 'With choice: what it can be.' }),
   required: z.boolean(),
   does: z.string(),
   example: z.unknown(),
+});
+
+const field = part.extend({
+  kinds: z
+    .array(strict({ kind: z.string(), does: z.string(), fields: z.array(part), example: facts }))
+    .optional()
+    .meta({ description: 'With object: the kinds that it can be, each with its parts beside kind.' }),
 });
 
 const kind = strict({
@@ -47,8 +55,9 @@ const outlook = strict({
   changes_things: z.boolean().meta({ description: 'The call itself is the effect: approval is asked for before it.' }),
   repeatable: z.boolean().meta({ description: 'It is done again after a crash in the midst of it.' }),
   reaches: z.array(z.string()),
-  secrets: z.array(strict({ name: z.string(), host: z.string() })).meta({
-    description: 'Secrets by name, and the host to which the value of each goes.',
+  secrets: z.array(strict({ name: z.string(), host: z.string(), use: z.enum(['send', 'sign', 'prove']) })).meta({
+    description:
+      'Secrets by name, and the host for which each is used: its value is sent there, or it signs the call or proves a certificate.',
   }),
   costs: z.array(cost),
   attempts: z.int().nullable(),

@@ -6,6 +6,7 @@ import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
 import { watchSteps } from '../app/housekeeping/audit.ts';
 import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlog.ts';
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
+import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
@@ -35,7 +36,6 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { SecondOpinion } from '../app/ports/second-opinion.ts';
 import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../src/api/operations.ts';
+import { authKinds } from '../../src/app/actions/http/auth-form.ts';
 import { composeCli } from '../../src/compose/cli.ts';
 import { buttons } from '../../src/telegram/chat/chat.ts';
 import { commands } from '../../src/telegram/chat/commands.ts';
@@ -80,6 +81,18 @@ describe('the help', () => {
     expect(said).toMatchObject({ code: 0, err: '' });
     for (const line of said.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
+
+  it.each(['task create', 'task update', 'task test'])(
+    'of "%s" names each kind of auth with its parts',
+    async (path) => {
+      const said = (await typed([...path.split(' '), '--help'])).out.replace(/\s+/g, ' ');
+      for (const { kind, fields } of authKinds) {
+        const at = said.indexOf(` ${kind} `);
+        expect(at, kind).toBeGreaterThan(0);
+        for (const { name } of fields) expect(said.slice(at).toLowerCase(), `${kind} ${name}`).toContain(name);
+      }
+    },
+  );
 
   it.each(registries.cli)('of "%s" has an example that can be typed', async (path) => {
     const said = await typed([...path.split(' '), '--help']);

@@ -102,10 +102,53 @@ describe('a secret of a chat', () => {
     await bot.press('ada', preview, 'Create');
     const edited = await askText(bot, ['ada', 1001], '/edit #1 auth bearer SHOP_TOKEN');
     expect(edited).toMatch(/auth:\s+before: as usual\s+now: bearer SHOP_TOKEN/);
+    expect(edited).toContain(`Sends the secret SHOP_TOKEN to ${place}`);
+    expect(edited).not.toContain('SHOP_KEY');
     await bot.pass(hour);
     expect(seen.map(({ url: path, headers }) => [path, headers.authorization])).toEqual([
       ['/price?key=open%20sesame', 'Bearer the token'],
     ]);
+  });
+});
+
+describe('what a task will do with a secret', () => {
+  const says = (bot: Bot, words: string) => askText(bot, ['ada', 1001], words);
+
+  it('is told whenever that is set, changed or brought back, by whatever setting', async () => {
+    const bot = await aTalkingBot();
+    await opened(bot, 1001);
+    await bot.press('ada', await ask(bot, ['ada', 1001], '/fetch every hour https://api.example.com/price'), 'Create');
+    expect(await says(bot, '/edit #1 header x-key: {{ secrets.KEY }}')).toContain(
+      'Sends the secret KEY to api.example.com',
+    );
+    const moved = await says(bot, '/edit #1 url https://other.example.com/price');
+    expect(moved).toContain('Sends the secret KEY to other.example.com');
+    expect(await says(bot, '/edit #1 timeout 5 s')).not.toContain('Sends');
+    expect(await says(bot, '/edit #1 auth hmac SIGN')).toContain(
+      'Signs calls to other.example.com with the secret SIGN',
+    );
+    expect(await says(bot, '/edit #1 auth mtls CERT PRIVATE')).toContain(
+      'Shows other.example.com a certificate by the secrets CERT, PRIVATE',
+    );
+    const oauth = 'oauth2 token_url=https://login.example.com/token client_id=shop secret=CLIENT';
+    expect(await says(bot, `/edit #1 auth ${oauth}`)).toContain('Sends the secret CLIENT to login.example.com');
+    expect(await says(bot, '/edit #1 auth none')).not.toContain('the secret');
+    expect(await says(bot, '/undo')).toContain('Sends the secret CLIENT to login.example.com');
+  });
+
+  it('is told to whoever is asked for its value', async () => {
+    const bot = await aTalkingBot();
+    await opened(bot, 1001);
+    const fetch = '/fetch every hour https://api.example.com/price';
+    await bot.press('ada', await ask(bot, ['ada', 1001], `${fetch}?key={{ secrets.KEY }}`), 'Create');
+    const signed = await ask(bot, ['ada', 1001], '/fetch every day at 9 https://api.example.com/stock');
+    await bot.press('ada', signed, 'Create');
+    await says(bot, '/edit #2 auth hmac KEY');
+    const question = await says(bot, '/secrets set KEY');
+    expect(question).toContain('#1 sends it to api.example.com.');
+    expect(question).toContain('#2 signs calls to api.example.com with it.');
+    await says(bot, '/cancel');
+    expect(await says(bot, '/secrets set OTHER')).not.toContain('#1');
   });
 });
 

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { authKinds } from '../../src/app/actions/http/auth-form.ts';
 import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 import { calls, withHttp } from '../support/actions.ts';
-import { aPipeline, type Pipeline } from '../support/pipeline.ts';
+import { anOutbound } from '../support/outbound.ts';
+import { aPipeline, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
 import { token } from './door.ts';
+import { faultsOf } from './json-schema.ts';
 import { appOver } from './pipeline-door.ts';
 
 const price = { kind: 'http', url: 'https://api.example.com/price' } as const;
 const hook = { kind: 'http', method: 'POST', url: 'https://example.com/hook' } as const;
 const daily = { kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' } as const;
 
-async function aServer() {
+async function aServer(options?: PipelineOptions) {
   const made = calls(() => ({ is: 'done', text: 'The price is 7.', httpStatus: 200 }));
-  const p = await aPipeline({ actions: withHttp(made) });
+  const p = await aPipeline(options ?? { actions: withHttp(made) });
   const app = appOver(p);
   const ask = async (method: string, path: string, body?: unknown, headers = {}) => {
     const answer = await app.request(path, {
@@ -179,5 +182,68 @@ it('describes each action that this server has, with its settings', async () => 
         additionalProperties: false,
       },
     },
+  });
+});
+
+describe('the kinds of auth in the description', () => {
+  const place = { url: 'https://api.example.com/price' };
+
+  async function described() {
+    const { ask } = await aServer({ outbound: anOutbound() });
+    const description = (await ask('GET', '/openapi.json')).json as unknown as Description;
+    const faults = (auth: unknown) =>
+      faultsOf({ kind: 'http', ...place, auth }, { $ref: '#/components/schemas/Action_http' }, description);
+    return { ask, faults, schemas: description.components.schemas };
+  }
+
+  it('follow from their form: each with its parts, told apart by its kind', async () => {
+    const { schemas } = await described();
+    const auth = schemas['Action_http']?.properties?.['auth'];
+    const names = authKinds.map(({ kind }) => `#/components/schemas/Action_http_auth_${kind}`);
+    expect(auth?.oneOf?.map(({ $ref }) => $ref)).toEqual(names);
+    expect(auth?.discriminator).toEqual({
+      propertyName: 'kind',
+      mapping: Object.fromEntries(authKinds.map(({ kind }, index) => [kind, names[index]])),
+    });
+    expect(schemas['Action_http_auth_hmac']).toMatchObject({
+      properties: { kind: { enum: ['hmac'] }, secret: { type: 'string' }, previous: { type: 'string' } },
+      required: ['kind', 'secret'],
+      additionalProperties: false,
+      example: { kind: 'hmac', secret: 'SHOP_SIGNING_KEY' },
+    });
+  });
+
+  const examples: readonly Readonly<Record<string, unknown>>[] = authKinds.map(({ example }) => ({ ...example }));
+
+  it.each(examples)('take what the server takes, and refuse what it refuses: $kind', async (example) => {
+    const { ask, faults } = await described();
+    const isTaken = async (auth: object) => {
+      const action = { kind: 'http', ...place, auth };
+      return (await ask('POST', '/v1/threads/cli:default/tasks', { title: 'Price', schedule: daily, action })).status;
+    };
+    const { kind, ...parts } = example;
+    const bare = Object.keys(parts).map((name) => ({ ...example, [name]: undefined }));
+    const wrong = Object.keys(parts).map((name) => ({ ...example, [name]: 7 }));
+    for (const auth of [...wrong, ...bare, { ...example, strange: 'X' }].map(
+      (one) => JSON.parse(JSON.stringify(one)) as object,
+    )) {
+      expect(await isTaken(auth), JSON.stringify(auth)).toBe(400);
+      // Which parts of oauth2 go together hangs on its method.
+      if (kind !== 'oauth2' || 'secret' in auth) expect(faults(auth), JSON.stringify(auth)).not.toEqual([]);
+    }
+    expect(faults(example)).toEqual([]);
+    expect(await isTaken(example)).toBe(201);
+  });
+
+  it('name the secret by the context as well, and are listed with the settings', async () => {
+    const { ask, faults } = await described();
+    expect(faults({ kind: 'bearer', secret: '{{ context.tokenRef }}' })).toEqual([]);
+    expect(faults({ kind: 'bearer', secret: 'sk-live-1234' })).not.toEqual([]);
+    const { actions } = (await ask('GET', '/v1/actions')).json as unknown as {
+      actions: { kind: string; fields: { name: string; kinds?: { kind: string; fields: { name: string }[] }[] }[] }[];
+    };
+    const auth = actions.find(({ kind }) => kind === 'http')?.fields.find(({ name }) => name === 'auth');
+    expect(auth?.kinds?.map(({ kind }) => kind)).toEqual(authKinds.map(({ kind }) => kind));
+    expect(auth?.kinds?.at(-1)?.fields.map(({ name }) => name)).toEqual(['cert', 'key', 'ca']);
   });
 });

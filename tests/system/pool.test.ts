@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SlotQuestion } from '../../src/app/ports/second-opinion.ts';
+import type { SlotQuestion } from '../../src/app/housekeeping/second-opinion.ts';
 import * as limits from '../../src/domain/limits.ts';
 import type { Schedule } from '../../src/domain/schedule/schedule.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';

@@ -6,10 +6,9 @@ import type { RunInput } from '../../domain/run.ts';
 import type { Media } from '../../domain/shown.ts';
 import type { Amount } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
-import type { NewFile } from '../ports/blobs.ts';
+import type { NewFile, Watched } from '../ports/blobs.ts';
 import type { WrittenText } from '../ports/outside.ts';
 import type { SecretSent } from '../ports/secrets.ts';
-import type { Watched } from '../ports/watches.ts';
 import type { ActionForm } from './form.ts';
 
 /** The input of an action. It knows nothing of the trigger, and of the chat only its name. */

@@ -46,6 +46,8 @@ export interface ActionField {
   };
   /** For `object`: what each of its parts can be. */
   readonly parts?: Readonly<Record<string, readonly string[]>>;
+  /** For an object that is one of several kinds, each with parts of its own beside `kind`. */
+  readonly kinds?: readonly FieldVariant[];
   /** For `pairs`: values may be numbers, true, false, and lists, which stand for a name that is there several times. */
   readonly isMany?: true;
   /** Its flag says as well that the task is one of this kind. */
@@ -56,8 +58,22 @@ export interface ActionField {
   readonly inBrief?: true;
 }
 
-/** `pairs` is an object of texts; `length` is an ISO-8601 duration; `any` takes whatever JSON can say. */
-export type FieldKind = 'text' | 'choice' | 'length' | 'pairs' | 'whole' | 'wholes' | 'object' | 'any';
+/** One of the kinds that an object can be. */
+export interface FieldVariant<Kind extends string = string> {
+  readonly kind: Kind;
+  /** Short, as it stands behind an example. */
+  readonly does: string;
+  readonly fields: readonly ActionField[];
+  readonly example: Readonly<Record<string, unknown>>;
+  /** Has too many parts to be written by their places: each is named. */
+  readonly isNamed?: true;
+}
+
+/**
+ * `pairs` is an object of texts; `length` is an ISO-8601 duration; `secret` names a secret, or the place in the context where its name
+ * stands; `any` takes whatever JSON can say.
+ */
+export type FieldKind = 'text' | 'choice' | 'length' | 'pairs' | 'whole' | 'wholes' | 'object' | 'secret' | 'any';
 
 /** English, and the form that other languages fill in. */
 export interface ActionWords {
@@ -108,6 +124,15 @@ export function effectText(form: ActionForm | undefined, spec: ActionSpec): stri
   return [form.brief?.(spec) ?? form.words.name, ...(form.sent?.(spec) ?? settings)].join('\n');
 }
 
+/** `basic USERNAME SECRET`, as it may be written; with many parts each by its name. Those in brackets may be missing. */
+export function variantText({ kind, fields, isNamed }: FieldVariant): string {
+  const parts = fields.map(({ name, isRequired }) => {
+    const shown = isNamed === true ? `${name}=...` : name.toUpperCase();
+    return isRequired === true ? shown : `[${shown}]`;
+  });
+  return [kind, ...parts].join(' ');
+}
+
 /** The words that take a setting away. */
 const gone = /^(?:remove|none|off|default)$/i;
 
@@ -127,6 +152,7 @@ const readers: Readonly<Record<FieldKind, Reader>> = {
   text: (text) => text,
   choice: (text, { of }) => of?.find((one) => one.toLowerCase() === text.toLowerCase()),
   length: lengthFrom,
+  secret: (text) => text,
   whole: numbersFrom,
   wholes: numbersFrom,
   object: (text, { main }) =>

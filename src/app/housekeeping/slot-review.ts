@@ -7,17 +7,11 @@ import { policyFor } from '../pipeline/run-requests.ts';
 import type { Meter } from '../ports/metering.ts';
 import type { Timer, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import {
-  libraries,
-  type SecondOpinion,
-  type SlotQuestion,
-  type Library,
-  type Opinion,
-} from '../ports/second-opinion.ts';
 import type { TaskStore } from '../ports/tasks.ts';
 import type { HousekeepingStore, UpkeepStore } from '../ports/upkeep.ts';
 import { isUnreadable } from '../tasks/verbs.ts';
 import { inSteps, type Chore } from './chore.ts';
+import { libraries, type SecondOpinion, type SlotQuestion, type Library, type Opinion } from './second-opinion.ts';
 
 /** The part of the schedule engines that is put to the test. */
 export interface SlotEngine {

@@ -17,8 +17,7 @@ import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
-import type { FileRef } from './blobs.ts';
-import type { Watched } from './watches.ts';
+import type { FileRef, Watched } from './blobs.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 

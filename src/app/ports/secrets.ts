@@ -161,9 +161,13 @@ export interface SecretStore {
   sealAnew(boxes: readonly { readonly id: string; readonly old: string; readonly sealed: Sealed }[]): Promise<void>;
 }
 
-/** A secret that an action sends, as far as its settings tell. */
+/** A secret that an action uses, as far as its settings tell. */
 export interface SecretSent {
   /** Or the place of the context that names it, such as `{{ context.tokenRef }}`. */
   readonly name: string;
   readonly host: string;
+  readonly use: SecretUse;
 }
+
+/** One that signs, or proves who shows a certificate, is used there and not sent. */
+export type SecretUse = 'send' | 'sign' | 'prove';

@@ -2,7 +2,7 @@ import type { Reach } from '../../domain/principal.ts';
 import type { UsageStore } from '../operations/status.ts';
 import type { AnswerStore } from '../use-cases/kept-answers.ts';
 import type { TokenStore } from '../use-cases/tokens.ts';
-import type { ChunkStore } from './blobs.ts';
+import type { ChunkStore, WatchStore } from './blobs.ts';
 import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
@@ -14,7 +14,6 @@ import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
 import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
-import type { WatchStore } from './watches.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */

@@ -96,7 +96,7 @@ export function createSecretQuestions(deps: Deps) {
       if ((await read(userId))?.isExpected === true) await write(userId, null);
     },
     /** The question to which the person was led; null where it is over. */
-    begin: async (userId: number): Promise<Pick<Question, 'name' | 'title'> | null> => {
+    begin: async (userId: number): Promise<Pick<Question, 'name' | 'title' | 'provider' | 'address'> | null> => {
       const question = await read(userId);
       if (question === null || question.answeredBy !== null || question.until <= clock.now()) return null;
       await write(userId, { ...question, isAsked: true, until: clock.now() + secretAskedMs });

@@ -96,6 +96,9 @@ export function createSecretKeeping(deps: SecretsDeps) {
       const known = free(deps, place, name);
       if (!(await store.deleteSecret({ place, name: known, by, traceId, at: clock.now() }))) throw missing('secret');
     },
+    /** Tasks of the chat that may use it, also before it is set. */
+    usersOf: async (place: SecretPlace, name: string): Promise<ShownSecret['usedBy']> =>
+      usersOf(name, await store.secretUsers(place)),
     /** Lets the first key be made, where nothing is sealed yet. */
     allowFirst: () => allowFirst(deps),
     state: (): Promise<SealedState> => stateOf(deps),

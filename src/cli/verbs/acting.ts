@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ActionField, type ActionForm, settingFrom } from '../../app/actions/form.ts';
+import { type ActionField, type ActionForm, settingFrom, variantText } from '../../app/actions/form.ts';
 import { forms as known } from '../../app/actions/forms.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { AnswerOf } from '../client.ts';
@@ -22,8 +22,9 @@ const wholeFlag = {
 } as const satisfies Flag;
 
 export function actionFlags(among: readonly ActionForm[] = forms): readonly Flag[] {
-  const settings = fieldsIn(among).map(({ flag, does, is }): Flag => {
-    const about = does.charAt(0).toLowerCase() + does.slice(1).replace(/\.$/, '');
+  const settings = fieldsIn(among).map(({ flag, does, is, kinds = [] }): Flag => {
+    const first = does.charAt(0).toLowerCase() + does.slice(1).replace(/\.$/, '');
+    const about = kinds.length === 0 ? first : `${first}: ${kinds.map(variantText).join('; ')}`;
     return is === 'pairs'
       ? { flags: flag, about: `${about}; may be given several times`, isList: true }
       : { flags: flag, about };
@@ -205,10 +206,19 @@ async function test(session: Session, options: Options<typeof testFlags>): Promi
   return { json: waited.run, ...(await endTold(session, waited, 'The test')) };
 }
 
+/** A setting, and below it the kinds that it can be with their parts. */
+function withKinds({ kinds = [], ...field }: Kind['fields'][number]) {
+  const ofKind = ({ kind, does, fields, example }: (typeof kinds)[number]) => [
+    { name: `${field.name} ${kind}`, required: false, does, example },
+    ...fields.map((part) => ({ ...part, name: `  ${part.name}` })),
+  ];
+  return [field, ...kinds.flatMap(ofKind)];
+}
+
 type Kind = AnswerOf<'listActions'>['actions'][number];
 
 async function kindsText({ terminal }: Session, kinds: readonly Kind[]): Promise<string> {
-  const columns: readonly Column<Kind['fields'][number]>[] = [
+  const columns: readonly Column<Pick<Kind['fields'][number], 'name' | 'required' | 'does' | 'example'>>[] = [
     { title: 'SETTING', of: ({ name, required }) => `${name}${required ? ' *' : ''}` },
     { title: 'DOES', least: 20, wraps: true, of: ({ does }) => does },
     {
@@ -219,7 +229,7 @@ async function kindsText({ terminal }: Session, kinds: readonly Kind[]): Promise
   ];
   const parts = kinds.map(async ({ kind, does, fields }) => {
     const head = await facts(terminal, [[kind, does]]);
-    return fields.length === 0 ? head : head + (await table(terminal, columns, fields));
+    return fields.length === 0 ? head : head + (await table(terminal, columns, fields.flatMap(withKinds)));
   });
   return (await Promise.all(parts)).join('\n');
 }

@@ -164,6 +164,13 @@ async function preview(session: Session, body: CreateBody, { schedule, assumed, 
   return { json, text, ...noteOf(zone, assumedWords(assumed, 'cronogram task create')) };
 }
 
+type SecretUsed = AnswerOf<'previewAction'>['secrets'][number];
+
+function secretText({ name, host, use }: SecretUsed): string {
+  const how = { send: 'sent to', sign: 'signs calls to', prove: 'proves a certificate to' }[use];
+  return `${name} ${how} ${host}`;
+}
+
 /** The reach and cost of a task that does more than say a text. */
 async function outlookText({ terminal }: Session, outlook: AnswerOf<'previewAction'> | null): Promise<string> {
   if (outlook === null || outlook.reaches.length === 0) return '';
@@ -173,7 +180,7 @@ async function outlookText({ terminal }: Session, outlook: AnswerOf<'previewActi
   return facts(terminal, [
     ['does', brief],
     ['reaches', reaches.join(', ')],
-    ['secrets', secrets.length === 0 ? null : secrets.map(({ name, host }) => `${name} to ${host}`).join(', ')],
+    ['secrets', secrets.length === 0 ? null : secrets.map(secretText).join(', ')],
     ...costs.map(({ kind, currency, per_run: once, often, per_month: month, at_once: atOnce }) => {
       const of = (quantity: number) => amount({ kind, currency, quantity });
       const monthly = often?.per === 'day' ? `, ${of(month)} a month` : '';

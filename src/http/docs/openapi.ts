@@ -1,5 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ActionField, ActionForm } from '../../app/actions/form.ts';
+import type { ActionField, ActionForm, FieldVariant } from '../../app/actions/form.ts';
 import { statusOf } from '../errors.ts';
 import { answerHeaders } from './describing.ts';
 
@@ -18,6 +18,7 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
   readonly oneOf?: readonly Schema[];
+  readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
   readonly anyOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly minimum?: number;
@@ -122,25 +123,46 @@ export function describeApi(app: OpenAPIHono, version: string, forms: readonly A
   return description;
 }
 
+type Named = readonly (readonly [name: string, schema: Schema])[];
+
 /** The actions that this server has, each with its settings, in the place of one of which nothing is known. */
 function withActions(description: Description, forms: readonly ActionForm[]): Description {
   const { components } = description;
   if (forms.length === 0) return description;
-  const kinds = Object.fromEntries(forms.map((form) => [`Action_${form.kind}`, schemaOf(form)]));
-  const oneOf = Object.keys(kinds).map((name) => ({ $ref: `#/components/schemas/${name}` }));
   const { description: about } = components.schemas['Action'] ?? {};
-  const action: Schema = { ...(about === undefined ? {} : { description: about }), oneOf };
+  const kinds = forms.map(({ kind }) => [kind, `Action_${kind}`] as const);
+  const action: Schema = { ...(about === undefined ? {} : { description: about }), ...oneOfKinds(kinds) };
+  const schemas = { ...components.schemas, ...Object.fromEntries(forms.flatMap(schemasOf)), Action: action };
+  return { ...description, components: { ...components, schemas } };
+}
+
+function oneOfKinds(kinds: readonly (readonly [kind: string, name: string])[]): Schema {
+  const refs = kinds.map(([kind, name]) => [kind, `#/components/schemas/${name}`] as const);
   return {
-    ...description,
-    components: { ...components, schemas: { ...components.schemas, ...kinds, Action: action } },
+    oneOf: refs.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'kind', mapping: Object.fromEntries(refs) },
   };
 }
 
-function schemaOf({ kind, words, fields, example }: ActionForm): Schema {
-  const settings = fields.map((field) => [field.name, { ...typeOf(field), description: field.does }] as const);
+/** The schema of an action, and those of the kinds that a setting of it can be. */
+function schemasOf({ kind, words, fields, example }: ActionForm): Named {
+  const name = `Action_${kind}`;
+  const does = words.menu.replace(/: \/.*$/, '');
+  const kinds = fields.flatMap((field) =>
+    (field.kinds ?? []).map((one) => [nameOf(name, field, one), kindSchema(one, name)] as const),
+  );
+  return [[name, kindSchema({ kind, does, fields, example }, name)], ...kinds];
+}
+
+function nameOf(owner: string, { name }: ActionField, { kind }: FieldVariant): string {
+  return `${owner}_${name}_${kind}`;
+}
+
+function kindSchema({ kind, does, fields, example }: FieldVariant, owner: string): Schema {
+  const settings = fields.map((field) => [field.name, { ...typeOf(field, owner), description: field.does }] as const);
   return {
     type: 'object',
-    description: words.menu.replace(/: \/.*$/, ''),
+    description: does,
     properties: { kind: { type: 'string', enum: [kind] }, ...Object.fromEntries(settings) },
     required: ['kind', ...fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)],
     additionalProperties: false,
@@ -148,10 +170,13 @@ function schemaOf({ kind, words, fields, example }: ActionForm): Schema {
   };
 }
 
-function typeOf({ is, of = [], example, main, parts, isMany }: ActionField): Schema {
+function typeOf(field: ActionField, owner: string): Schema {
+  const { is, of = [], example, isMany, kinds } = field;
   switch (is) {
     case 'text':
       return { type: 'string', example };
+    case 'secret':
+      return { type: 'string', pattern: secretRef, example };
     case 'choice':
       return { enum: of, example };
     case 'length':
@@ -163,16 +188,22 @@ function typeOf({ is, of = [], example, main, parts, isMany }: ActionField): Sch
     case 'wholes':
       return { anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }], example };
     case 'object':
-      return parts === undefined ? { type: 'object', example } : { ...partsOf(parts, main), example };
+      if (kinds !== undefined)
+        return { ...oneOfKinds(kinds.map((one) => [one.kind, nameOf(owner, field, one)])), example };
+      return { ...partsOf(field), example };
     case 'any':
       return { example };
   }
 }
 
+/** The name of a secret, or the place in the context where that name stands. */
+const secretRef = String.raw`^\s*([A-Z][A-Z0-9_]{0,63}|\{\{\s*context(\.\w+)+\s*\}\})\s*$`;
+
 const plainValue = { type: ['string', 'number', 'boolean'] };
 const manyValues = { anyOf: [plainValue, { type: 'array', items: plainValue }] };
 
-function partsOf(parts: NonNullable<ActionField['parts']>, main: string | undefined): Schema {
+function partsOf({ parts, main }: ActionField): Schema {
+  if (parts === undefined) return { type: 'object' };
   return {
     type: 'object',
     properties: Object.fromEntries(Object.entries(parts).map(([name, of]) => [name, { enum: of }])),

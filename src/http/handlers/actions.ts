@@ -1,6 +1,6 @@
 import type { PartsOf } from '../../api/operations.ts';
 import { wire } from '../../api/wire.ts';
-import type { ActionForm } from '../../app/actions/form.ts';
+import type { ActionField, ActionForm, FieldVariant } from '../../app/actions/form.ts';
 import type { Outlook } from '../../app/actions/kinds.ts';
 import { checkPolicies } from '../../domain/policy.ts';
 import { parseSchedule } from '../../domain/schedule/schedule.ts';
@@ -66,7 +66,7 @@ function wireOutlook(found: Outlook | null) {
   return {
     repeatable,
     reaches: [...reaches],
-    secrets: secrets.map(({ name, host }) => ({ name, host })),
+    secrets: secrets.map(({ name, host, use }) => ({ name, host, use })),
     costs: costs.map(({ kind, currency, perRun, often, within, atOnce }) => ({
       kind,
       currency,
@@ -87,14 +87,19 @@ function wireForm(form: ActionForm): PartsOf<'listActions'>['answer']['actions']
     name: words.name,
     does: words.menu.replace(/: \/.*$/, ''),
     needs_text: text === 'needed',
-    fields: fields.map(({ name, is, of, isRequired = false, does, example: shown }) => ({
-      name,
-      is,
-      ...(of === undefined ? {} : { of: [...of] }),
-      required: isRequired,
-      does,
-      example: shown,
+    fields: fields.map((field) => ({
+      ...wirePart(field),
+      ...(field.kinds === undefined ? {} : { kinds: field.kinds.map(wireVariant) }),
     })),
     example: { ...example },
   };
+}
+
+function wireVariant({ kind, does, fields, example }: FieldVariant) {
+  return { kind, does, fields: fields.map(wirePart), example: { ...example } };
+}
+
+function wirePart({ name, is, of, isRequired, does, example }: ActionField) {
+  const required = isRequired === true;
+  return { name, is, ...(of === undefined ? {} : { of: [...of] }), required, does, example };
 }

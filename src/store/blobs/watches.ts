@@ -1,5 +1,5 @@
+import type { Watched } from '../../app/ports/blobs.ts';
 import type { RunEnd } from '../../app/ports/pipeline.ts';
-import type { Watched } from '../../app/ports/watches.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { list, raw } from '../engine/sql.ts';

@@ -1,3 +1,4 @@
+import type { Offer } from '../../app/ports/hints.ts';
 import type { Dialect, Holds, Shape, Sql, Tuple } from './sql.ts';
 
 /** Requests of a transaction to its engine; the functions that make them are in `statements.ts`. */
@@ -7,6 +8,8 @@ export type Ask =
   | { readonly does: 'hold'; readonly sql: Sql }
   /** The chats in which anything exists for whoever asked; null for all of them. */
   | { readonly does: 'reach' }
+  /** Rows that are ready with the commit; an engine that hands out no jobs lets it pass. */
+  | { readonly does: 'offer'; readonly offer: Offer }
   /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */
   | { readonly does: 'insert'; readonly into: Insertion; readonly tuples: readonly Tuple[] }
   | { readonly does: 'update'; readonly change: Change; readonly tuples: readonly Tuple[] };

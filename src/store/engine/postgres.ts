@@ -141,6 +141,7 @@ async function answer(client: Client, ask: Ask): Promise<unknown> {
     case 'hold':
       return asked(client, ask.sql);
     case 'reach':
+    case 'offer':
       return null;
     case 'insert':
       return inserted(client, ask.into, ask.tuples);

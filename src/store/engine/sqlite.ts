@@ -147,6 +147,7 @@ function answering(prepared: Prepared, wrote: (rows: number) => void): (ask: Ask
       case 'hold':
         return undefined;
       case 'reach':
+      case 'offer':
         return null;
       case 'insert':
         wrote(weightOf(ask.into, ask.tuples));

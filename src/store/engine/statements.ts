@@ -1,4 +1,5 @@
 import { getTableColumns, getTableName, type Column } from 'drizzle-orm';
+import type { Offer } from '../../app/ports/hints.ts';
 import { sqliteTables } from '../tables/sqlite.ts';
 import type { Change, Insertion, Script } from './engine.ts';
 import { selectionOf, type Answer, type Selectable, type RowOf, type Selection, type TableName } from './fields.ts';
@@ -68,6 +69,11 @@ export function* run(statement: Sql): Script<void> {
 /** Takes row locks and nothing else, for an order of locks that all transactions keep. */
 export function* hold(statement: Sql): Script<void> {
   yield { does: 'hold', sql: statement };
+}
+
+/** Says which rows are ready with this commit, for engines that hand them out as jobs. */
+export function* offer(ready: Offer): Script<void> {
+  yield { does: 'offer', offer: ready };
 }
 
 type Writable<Row> = { readonly [K in keyof Row]?: Row[K] | undefined };

@@ -4,7 +4,7 @@ import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { seen } from '../engine/reach.ts';
 import { allOf, int, list, raw, sql } from '../engine/sql.ts';
-import { all, one, returning, select, updateReturning } from '../engine/statements.ts';
+import { all, offer, one, returning, select, updateReturning } from '../engine/statements.ts';
 import { cardLane, nameLane, waitsIn } from './lanes.ts';
 import { insertPart } from './new-parts.ts';
 import { redrawSoon, redrawWords } from './standing.ts';
@@ -117,6 +117,7 @@ export function* nameTopic({ id, taskId, chatId, at, readyAt = at, title }: NewN
     waitsIn(lane),
     pick(columns.deliveries, 'id'),
   );
+  yield* offer({ chats: [chatId] });
   if (waiting.length > 0) return;
   const part = { id, taskId, chatId, lane, rank: outboxRanks.answer, readyAt, expiresAt: named.expiresAt };
   yield* insertPart({ ...part, kind: 'rename', content: { text: title } }, at);

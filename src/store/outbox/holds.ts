@@ -5,7 +5,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
 import { isOfTelegram } from '../engine/queries.ts';
 import { allOf, limit, raw, sql, text, type Sql } from '../engine/sql.ts';
-import { all, insert, one, run, select, updateReturning } from '../engine/statements.ts';
+import { all, insert, offer, one, run, select, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import { heldParts } from './quiet-parts.ts';
 
@@ -27,9 +27,10 @@ function* settleByHand(deliveryId: string, arrived: boolean, at: number): Script
     'deliveries',
     { ...settled, evidence, fence: raw('fence + 1') },
     sql`id = ${deliveryId} and status = 'unknown'`,
-    pick(deliveries, 'taskId'),
+    pick(deliveries, 'taskId', 'chatId'),
   );
   if (found === undefined) return false;
+  yield* offer({ chats: [found.chatId] });
   if (arrived) yield* tellEvents([{ kind: 'delivery.failed', at, taskId: found.taskId, ref: deliveryId }]);
   return true;
 }
@@ -62,8 +63,9 @@ export function* retryBlocked(filter: Filter, at: number): Script<number> {
     'deliveries',
     { readyAt: at },
     allOf(waits, others, ...named(filter, 'task_id')),
-    pick(deliveries, 'id'),
+    pick(deliveries, 'chatId'),
   );
+  yield* offer({ chats: again.map(({ chatId }) => chatId) });
   return again.length;
 }
 

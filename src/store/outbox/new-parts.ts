@@ -6,7 +6,7 @@ import { chatOf } from '../chats/rows.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, pick, type Answer } from '../engine/fields.ts';
 import { allOf, raw, sql } from '../engine/sql.ts';
-import { insert, one, run, select, update } from '../engine/statements.ts';
+import { insert, offer, one, run, select, update } from '../engine/statements.ts';
 import { taskLane, tidyLane, wordLane } from './lanes.ts';
 import { forgetAnswered, standAsWord, standWhereSaid } from './standing.ts';
 
@@ -64,6 +64,7 @@ export function* insertPart(part: NewPart, at: number): Script<void> {
     },
     raw('on conflict do nothing'),
   );
+  yield* offer({ chats: [chatId] });
   yield* standAsWord(part, at);
 }
 

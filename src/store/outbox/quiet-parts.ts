@@ -8,7 +8,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { limit, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, insert, one, returning, select, update } from '../engine/statements.ts';
+import { all, insert, offer, one, returning, select, update, updateReturning } from '../engine/statements.ts';
 import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -191,7 +191,9 @@ export function* lookAtHeld(
     'chatId' in whose
       ? sql`chat_id = ${whose.chatId} and held_until is not null and status in ('pending', 'blocked')`
       : sql`${waitsIn(taskLane(whose.taskId))} and held_until is not null`;
-  yield* update('deliveries', { readyAt: now }, sql`${waiting} and held_until > ${now} and ready_at > ${now}`);
+  const isHeldStill = sql`${waiting} and held_until > ${now} and ready_at > ${now}`;
+  const again = yield* updateReturning('deliveries', { readyAt: now }, isHeldStill, pick(columns.deliveries, 'chatId'));
+  yield* offer({ chats: again.map((part) => part.chatId) });
 }
 
 /** Tasks that are told of one by one; more of them would make a list that nobody reads. */

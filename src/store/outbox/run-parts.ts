@@ -3,7 +3,7 @@ import { messagesIn } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, sql } from '../engine/sql.ts';
-import { all, insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, insertAll, offer, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
 import type { Spent } from '../runs/thread-runs.ts';
 import { approvalLane, messageLane, taskLane } from './lanes.ts';
@@ -25,6 +25,7 @@ interface RunPart {
 /** Results of runs, and the words about how they ended: to the topic of the task, or to the thread that was named. */
 export function* insertRunParts(parts: readonly RunPart[]): Script<void> {
   yield* insertAll('deliveries', parts.map(rowOf));
+  yield* offer({ chats: parts.flatMap(({ end }) => end.run.chatId ?? []) });
   for (const { end, part } of parts) {
     const { taskId, chatId } = end.run;
     if (chatId !== null) yield* standAsWord({ ...part, taskId, chatId }, end.finishedAt);

@@ -6,11 +6,11 @@ import type { View } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { sql, text as bound } from '../engine/sql.ts';
-import { one, select, update, updateReturning } from '../engine/statements.ts';
+import { offer, one, select, update, updateReturning } from '../engine/statements.ts';
 import { taskLaneOf } from '../outbox/lanes.ts';
 import { insertPart } from '../outbox/new-parts.ts';
 import { tellEvents } from '../records/journal.ts';
-import { consentIn, decisionIn } from '../runs/codec.ts';
+import { consentIn, decisionIn, offeredFields } from '../runs/codec.ts';
 import { questionFields, sayExpired } from './questions.ts';
 
 /**
@@ -77,9 +77,10 @@ function* decideApproval(approval: Approval & { readonly at: number }): Script<A
     'deliveries',
     isGiven ? released(at, decision) : discarded(decision),
     waiting,
-    pick(columns.deliveries, 'id', 'taskId'),
+    pick(columns.deliveries, 'id', 'taskId', 'chatId'),
   );
   if (decided.length === 0) return yield* decidedBefore(runId);
+  yield* offer({ chats: decided.map(({ chatId }) => chatId) });
   const taskId = decided[0]?.taskId ?? null;
   yield* tellEvents([{ kind: isGiven ? 'approval.given' : 'approval.refused', at, taskId, ref: runId }]);
   if (isGiven) yield* remindFrom(runId, at);
@@ -100,8 +101,9 @@ function* decideEffect({ runId, actor, isGiven, at }: Approval & { readonly at: 
   // The decision is carried out by the runner, which finds the run ready.
   const approval = JSON.stringify({ [isGiven ? 'approved_by' : 'discarded_by']: actor, approval_at: at });
   const asked = sql`id = ${runId} and status = 'backoff' and approval = ${bound(run.approval)}`;
-  const won = yield* updateReturning('runs', { approval, readyAt: at }, asked, pick(columns.runs, 'id'));
+  const won = yield* updateReturning('runs', { approval, readyAt: at }, asked, offeredFields);
   if (won.length === 0) return { is: 'none' };
+  yield* offer({ runs: won });
   yield* tellEvents([{ kind: isGiven ? 'approval.given' : 'approval.refused', at, taskId: run.taskId, ref: runId }]);
   return { is: 'decided', isGiven, by: actor, at, isFirst: true, isEffect: true };
 }

@@ -4,7 +4,7 @@ import { keepSnapshots } from '../blobs/snapshots.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick, type Answer } from '../engine/fields.ts';
 import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { insertAll, one, select, updateAll, updateReturning } from '../engine/statements.ts';
+import { insertAll, offer, one, select, updateAll, updateReturning } from '../engine/statements.ts';
 import { askAboutMissed } from '../questions/questions.ts';
 import { chatsOf, tellComplete, tellEvents, traced, type NewEvent } from '../records/journal.ts';
 import { refusedRoom, reservedValues } from '../spending/budgets.ts';
@@ -247,7 +247,9 @@ function* insertEach(runs: readonly NewRun[], given?: ReadonlyMap<string, Number
     }),
     raw('on conflict (idempotency_key, source) do nothing'),
   );
-  yield* keepSnapshots(runs.filter((_run, index) => made[index]));
+  const fresh = runs.filter((_run, index) => made[index]);
+  yield* keepSnapshots(fresh);
+  yield* offer({ runs: fresh.map(({ id, input }) => ({ id, kind: input.action.kind })) });
   return made;
 }
 

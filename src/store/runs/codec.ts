@@ -142,6 +142,9 @@ const attemptFields = {
   shown: pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error'),
 };
 
+/** A run as it is offered. */
+export const offeredFields = { id: columns.runs.id, kind: columns.runs.actionKind };
+
 const d = columnsOf('deliveries', 'd');
 const c = columnsOf('chats', 'c');
 

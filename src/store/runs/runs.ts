@@ -22,7 +22,7 @@ import {
   text,
   type Sql,
 } from '../engine/sql.ts';
-import { all, insertAll, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, insertAll, offer, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
@@ -30,7 +30,15 @@ import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
-import { consentIn, readStartable, reservedIn, startableFields, startableSource, type StartableRow } from './codec.ts';
+import {
+  consentIn,
+  offeredFields,
+  readStartable,
+  reservedIn,
+  startableFields,
+  startableSource,
+  type StartableRow,
+} from './codec.ts';
 import { finishRuns } from './ends.ts';
 import { countBegun } from './thread-runs.ts';
 
@@ -375,5 +383,6 @@ function* nextRunAt(bootId: string, now: number): Script<number | null> {
 
 /** Those that were called off, or begin already, are left as they are. */
 function* wakeRuns(runIds: readonly string[], now: number): Script<void> {
-  yield* update('runs', { readyAt: now }, sql`id in ${list(runIds)} and status = 'backoff' and ready_at > ${now}`);
+  const waiting = sql`id in ${list(runIds)} and status = 'backoff' and ready_at > ${now}`;
+  yield* offer({ runs: yield* updateReturning('runs', { readyAt: now }, waiting, offeredFields) });
 }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { libraries, type Opinion, type SlotQuestion } from '../../app/ports/second-opinion.ts';
+import { libraries, type Opinion, type SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import { poolHeapMb } from '../../domain/limits.ts';
 
 /** Everything that children evaluate, by kind: what is asked, and what is answered. Both travel as JSON. */

@@ -1,5 +1,5 @@
 import { Script } from 'node:vm';
-import type { SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import type { FromChild, Kind, Kinds, TemplateAsk, ToChild } from './child.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import type { Opinion, SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { Opinion, SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import type { CronSchedule } from '../../domain/schedule/shapes.ts';
 import { knownFaults } from './known-faults.ts';
 import { ruleSlots } from './rrule.ts';

@@ -1,4 +1,4 @@
-import type { Library, SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { Library, SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import { Frequency, periodMs, readRule, type RuleOptions } from './rrule.ts';
 import { dayMs } from './wall.ts';
 

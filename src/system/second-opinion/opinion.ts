@@ -1,4 +1,4 @@
-import type { NoOpinion, Opinion, SecondOpinion } from '../../app/ports/second-opinion.ts';
+import type { NoOpinion, Opinion, SecondOpinion } from '../../app/housekeeping/second-opinion.ts';
 import { slotOpinionMaxMs } from '../../domain/limits.ts';
 import type { Work, Worked } from '../pool/pool.ts';
 

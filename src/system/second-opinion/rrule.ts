@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Frequency as Frequencies, RRule as Rules, Weekday } from 'rrule';
-import type { SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import type { RruleSchedule } from '../../domain/schedule/shapes.ts';
 import { dayMs, toInstant, toWall } from './wall.ts';
 

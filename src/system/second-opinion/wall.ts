@@ -1,5 +1,5 @@
 import { DateTime, Duration, IANAZone } from 'luxon';
-import type { SlotQuestion } from '../../app/ports/second-opinion.ts';
+import type { SlotQuestion } from '../../app/housekeeping/second-opinion.ts';
 import type { IntervalSchedule } from '../../domain/schedule/shapes.ts';
 
 const minuteMs = 60_000;

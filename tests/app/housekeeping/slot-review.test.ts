@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Opinion, SlotQuestion } from '../../../src/app/housekeeping/second-opinion.ts';
 import { createSlotReview, type SlotEngine, type SlotReview } from '../../../src/app/housekeeping/slot-review.ts';
-import type { Opinion, SlotQuestion } from '../../../src/app/ports/second-opinion.ts';
 import { nextSlot, nextSlots } from '../../../src/domain/schedule/schedule.ts';
 import { toWall } from '../../../src/domain/schedule/time/zone.ts';
 import type { Task } from '../../../src/domain/task.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Opinion, SlotQuestion } from '../../../src/app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../../../src/app/housekeeping/slot-review.ts';
-import type { Opinion, SlotQuestion } from '../../../src/app/ports/second-opinion.ts';
 import type { Finding } from '../../../src/domain/audit.ts';
 import { nextSlot, parseSchedule, type Schedule } from '../../../src/domain/schedule/schedule.ts';
 import type { ScheduleKind } from '../../../src/domain/schedule/shapes.ts';

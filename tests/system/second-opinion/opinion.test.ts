@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Opinion, SlotQuestion } from '../../../src/app/ports/second-opinion.ts';
+import type { Opinion, SlotQuestion } from '../../../src/app/housekeeping/second-opinion.ts';
 import { nextSlots, type Schedule } from '../../../src/domain/schedule/schedule.ts';
 import { systemStopwatch, systemTimer } from '../../../src/system/clock.ts';
 import { createPool } from '../../../src/system/pool/pool.ts';

@@ -1,5 +1,7 @@
 import { fixedMs } from '../../../domain/schedule/time/duration.ts';
 import { nameFault, secretNameExample } from '../../../domain/secrets/secret.ts';
+import type { SecretUse } from '../../ports/secrets.ts';
+import { type AuthKind, authKindOf, authKinds, oauthGrants, oauthMethods } from './auth-form.ts';
 import { headerName, refused } from './refusal.ts';
 import { isContextName } from './secret-marks.ts';
 
@@ -11,9 +13,9 @@ export type SecretRef = string;
 export interface OAuth2 {
   readonly kind: 'oauth2';
   readonly tokenUrl: string;
-  readonly grant: (typeof grants)[number];
+  readonly grant: (typeof oauthGrants)[number];
   readonly clientId: string;
-  readonly method: (typeof methods)[number];
+  readonly method: (typeof oauthMethods)[number];
   /** Of the client; null where it proves itself by its certificate, or not at all. */
   readonly secret: SecretRef | null;
   readonly cert: SecretRef | null;
@@ -33,68 +35,39 @@ export type HttpAuth =
   | { readonly kind: 'mtls'; readonly cert: SecretRef; readonly key: SecretRef; readonly ca: SecretRef | null }
   | OAuth2;
 
-const authKinds = ['bearer', 'basic', 'header', 'hmac', 'oauth2', 'mtls'] as const;
-const grants = ['client_credentials', 'refresh_token'] as const;
-const methods = ['post', 'basic', 'mtls', 'none'] as const;
-
 type Given = Readonly<Record<string, unknown>>;
-
-const examples: Readonly<Record<(typeof authKinds)[number], string>> = {
-  bearer: '{"kind": "bearer", "secret": "SHOP_TOKEN"}',
-  basic: '{"kind": "basic", "username": "ada", "secret": "SHOP_PASSWORD"}',
-  header: '{"kind": "header", "header": "x-api-key", "secret": "SHOP_KEY"}',
-  hmac: '{"kind": "hmac", "secret": "SHOP_SIGNING_KEY"}',
-  oauth2:
-    '{"kind": "oauth2", "token_url": "https://login.example.com/token", "client_id": "shop", "secret": "SHOP_CLIENT_SECRET"}',
-  mtls: '{"kind": "mtls", "cert": "SHOP_CERT", "key": "SHOP_CERT_KEY"}',
-};
 
 /** Throws `invalid_action`, which names the part, what is wrong with it and an example. */
 export function authOf(auth: unknown): HttpAuth | null {
   if (auth === undefined) return null;
-  if (typeof auth !== 'object' || auth === null || Array.isArray(auth))
-    throw refused('auth', 'is an object', examples.bearer);
+  if (typeof auth !== 'object' || auth === null || Array.isArray(auth)) {
+    const [word = ''] = typeof auth === 'string' ? auth.split(' ', 1) : [];
+    throw refused('auth', 'is an object', exampleOf(authKindOf(word)?.kind ?? 'bearer'));
+  }
   const given: Given = { ...auth };
-  const kind = authKinds.find((one) => one === given['kind']);
-  if (kind === undefined) throw refused('auth.kind', `is one of ${authKinds.join(', ')}`, examples.bearer);
-  const known = parts[kind];
-  const strange = Object.keys(given).find((name) => name !== 'kind' && !known.includes(name));
+  const known = authKinds.find(({ kind }) => kind === given['kind']);
+  if (known === undefined)
+    throw refused('auth.kind', `is one of ${authKinds.map(({ kind }) => kind).join(', ')}`, exampleOf('bearer'));
+  const names: readonly string[] = known.fields.map(({ name }) => name);
+  const strange = Object.keys(given).find((name) => name !== 'kind' && !names.includes(name));
   if (strange !== undefined)
     throw refused(
       `auth.${strange.slice(0, 40)}`,
-      `is not a part of ${kind}: these are ${known.join(', ')}`,
-      examples[kind],
+      `is not a part of ${known.kind}: these are ${names.join(', ')}`,
+      exampleOf(known.kind),
     );
-  return readers[kind](given);
+  return readers[known.kind](given);
 }
 
-const parts: Readonly<Record<(typeof authKinds)[number], readonly string[]>> = {
-  bearer: ['secret'],
-  basic: ['username', 'secret'],
-  header: ['header', 'secret'],
-  hmac: ['secret', 'previous'],
-  oauth2: [
-    'token_url',
-    'grant',
-    'client_id',
-    'method',
-    'secret',
-    'cert',
-    'key',
-    'refresh_token',
-    'scope',
-    'audience',
-    'parameters',
-    'skew',
-  ],
-  mtls: ['cert', 'key', 'ca'],
-};
+function exampleOf(kind: AuthKind): string {
+  return JSON.stringify(authKindOf(kind)?.example).replaceAll('":', '": ').replaceAll(',"', ', "');
+}
 
-const readers: Readonly<Record<(typeof authKinds)[number], (given: Given) => HttpAuth>> = {
+const readers: Readonly<Record<AuthKind, (given: Given) => HttpAuth>> = {
   bearer: (given) => ({ kind: 'bearer', secret: named(given, 'secret', 'bearer') }),
   basic: (given) => {
     const username = written(given, 'username', 'basic');
-    if (username.includes(':')) throw refused('auth.username', 'holds no colon', examples.basic);
+    if (username.includes(':')) throw refused('auth.username', 'holds no colon', exampleOf('basic'));
     return { kind: 'basic', username, secret: named(given, 'secret', 'basic') };
   },
   header: (given) => ({
@@ -116,11 +89,9 @@ const readers: Readonly<Record<(typeof authKinds)[number], (given: Given) => Htt
   oauth2: oauthOf,
 };
 
-type Kind = keyof typeof examples;
-
-function named(given: Given, part: string, kind: Kind): SecretRef {
+function named(given: Given, part: string, kind: AuthKind): SecretRef {
   const ref = perhaps(given, part);
-  if (ref === null) throw refused(`auth.${part}`, 'is missing: it names a secret', examples[kind]);
+  if (ref === null) throw refused(`auth.${part}`, 'is missing: it names a secret', exampleOf(kind));
   return ref;
 }
 
@@ -142,11 +113,11 @@ function perhaps(given: Given, part: string): SecretRef | null {
 
 const textLengthMax = 500;
 
-function written(given: Given, part: string, kind: Kind): string {
+function written(given: Given, part: string, kind: AuthKind): string {
   const text = given[part];
-  if (typeof text !== 'string' || text.trim() === '') throw refused(`auth.${part}`, 'is missing', examples[kind]);
+  if (typeof text !== 'string' || text.trim() === '') throw refused(`auth.${part}`, 'is missing', exampleOf(kind));
   const fault = textFault(text);
-  if (fault !== null) throw refused(`auth.${part}`, fault, examples[kind]);
+  if (fault !== null) throw refused(`auth.${part}`, fault, exampleOf(kind));
   return text.trim();
 }
 
@@ -162,7 +133,7 @@ const skewMaxMs = 3_600_000;
 
 function oauthOf(given: Given): OAuth2 {
   const refreshToken = perhaps(given, 'refresh_token');
-  const grant = choice(given, 'grant', grants, refreshToken === null ? 'client_credentials' : 'refresh_token');
+  const grant = choice(given, 'grant', oauthGrants, refreshToken === null ? 'client_credentials' : 'refresh_token');
   if ((grant === 'refresh_token') !== (refreshToken !== null))
     throw refused(
       'auth.refresh_token',
@@ -170,13 +141,13 @@ function oauthOf(given: Given): OAuth2 {
       '"SHOP_REFRESH_TOKEN"',
     );
   const [cert, key, secret] = [perhaps(given, 'cert'), perhaps(given, 'key'), perhaps(given, 'secret')];
-  const method = choice(given, 'method', methods, cert === null ? 'post' : 'mtls');
+  const method = choice(given, 'method', oauthMethods, cert === null ? 'post' : 'mtls');
   const bySecret = method === 'post' || method === 'basic';
   if (bySecret !== (secret !== null))
     throw refused(
       'auth.secret',
       bySecret ? 'is missing: it names the secret of the client' : `does not go with method ${method}`,
-      examples.oauth2,
+      exampleOf('oauth2'),
     );
   if ((method === 'mtls') !== (cert !== null) || (cert === null) !== (key === null))
     throw refused(
@@ -185,7 +156,7 @@ function oauthOf(given: Given): OAuth2 {
       '"method": "mtls", "cert": "SHOP_CERT", "key": "SHOP_CERT_KEY"',
     );
   if (method === 'none' && grant === 'client_credentials')
-    throw refused('auth.method', 'is none only beside a refresh token', examples.oauth2);
+    throw refused('auth.method', 'is none only beside a refresh token', exampleOf('oauth2'));
   return {
     kind: 'oauth2',
     tokenUrl: tokenUrlOf(given),
@@ -217,7 +188,7 @@ function tokenUrlOf(given: Given): string {
   throw refused(
     'auth.token_url',
     'is an address that begins with https:// or http://, without a template in it',
-    examples.oauth2,
+    exampleOf('oauth2'),
   );
 }
 
@@ -259,6 +230,11 @@ function skewOf(skew: unknown): number {
 
 /** The names that it refers to, in the order in which it names them. */
 export function secretsOfAuth(auth: HttpAuth | null): readonly SecretRef[] {
+  return usesOfAuth(auth).map(([ref]) => ref);
+}
+
+/** The same with what is done with each. */
+export function usesOfAuth(auth: HttpAuth | null): readonly (readonly [ref: SecretRef, use: SecretUse])[] {
   if (auth === null) return [];
   const {
     secret = null,
@@ -268,7 +244,16 @@ export function secretsOfAuth(auth: HttpAuth | null): readonly SecretRef[] {
     ca = null,
     refreshToken = null,
   } = auth as Partial<Record<'secret' | 'previous' | 'cert' | 'key' | 'ca' | 'refreshToken', SecretRef | null>>;
-  return [secret, previous, cert, key, ca, refreshToken].filter((ref) => ref !== null);
+  const use = auth.kind === 'hmac' ? 'sign' : 'send';
+  const all = [
+    [secret, use],
+    [previous, use],
+    [cert, 'prove'],
+    [key, 'prove'],
+    [ca, 'prove'],
+    [refreshToken, use],
+  ] as const;
+  return all.flatMap(([ref, how]) => (ref === null ? [] : [[ref, how] as const]));
 }
 
 /** Headers that it sets, which nobody sets beside it. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../../domain/errors.ts';
 import type { ActionSpec } from '../../../domain/task.ts';
 import { type ActionForm, type ActionField, type ReadAction, settingLines, withoutSecrets } from '../form.ts';
+import { authKinds, authTold, authWords } from './auth-form.ts';
 
 export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -54,8 +55,9 @@ const fields: readonly ActionField[] = [
   {
     name: 'auth',
     is: 'object',
-    does: 'How the call shows who makes it, by names of secrets: {kind: bearer | basic | header | hmac | oauth2 | mtls, secret, ...}.',
-    example: { kind: 'bearer', secret: 'SHOP_TOKEN' },
+    does: 'How the call shows who makes it, by names of secrets.',
+    example: authKinds[0].example,
+    kinds: authKinds,
     words: { read: authWords, tell: authTold },
     flag: '--auth <words or json>',
     isEditable: true,
@@ -141,37 +143,6 @@ export const httpForm = {
   sent,
   title: (spec) => titleOf(textOf(spec['url'])),
 } as const satisfies ActionForm;
-
-/** `bearer NAME`, `basic USER NAME`, `header X-Key NAME`, `hmac NAME [BEFORE]`, `mtls CERT KEY [CA]`; the rest is JSON. */
-const authParts: Readonly<Record<string, readonly string[]>> = {
-  bearer: ['secret'],
-  basic: ['username', 'secret'],
-  header: ['header', 'secret'],
-  hmac: ['secret', 'previous?'],
-  mtls: ['cert', 'key', 'ca?'],
-};
-
-function authWords(text: string): unknown {
-  const [kind = '', ...words] = text.match(/\{\{[^}]*\}\}|\S+/g) ?? [];
-  const parts = authParts[kind.toLowerCase()];
-  const needed = parts?.filter((part) => !part.endsWith('?')) ?? [];
-  if (parts === undefined || words.length < needed.length || words.length > parts.length) return undefined;
-  const named = words.map((word, index) => [(parts[index] ?? '').replace('?', ''), word]);
-  return { kind: kind.toLowerCase(), ...Object.fromEntries(named) };
-}
-
-/** Names of secrets may be read by everybody who may read the task. */
-function authTold(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { kind, ...parts } = value as Readonly<Record<string, unknown>>;
-  if (typeof kind !== 'string') return null;
-  const known = authParts[kind];
-  const shown = (one: unknown) => (typeof one === 'string' ? one : JSON.stringify(one));
-  const words =
-    known?.flatMap((part) => parts[part.replace('?', '')] ?? []).map(shown) ??
-    Object.entries(parts).map(([name, one]) => `${name}=${shown(one)}`);
-  return [kind, ...words].join(' ');
-}
 
 function methodOf({ method, body }: ActionSpec): string {
   if (typeof method === 'string') return method.toUpperCase();

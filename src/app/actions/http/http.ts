@@ -4,10 +4,11 @@ import { namesSecrets } from '../../../domain/secrets/mentions.ts';
 import type { Amount } from '../../../domain/spending/usage.ts';
 import type { Outbound, OutboundEnd, Egress } from '../../ports/outbound.ts';
 import type { Clock, Digest, Ids, Templates, Timer, Unevaluated } from '../../ports/outside.ts';
+import type { SecretSent } from '../../ports/secrets.ts';
 import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
-import { secretsOfAuth } from './auth.ts';
+import { usesOfAuth } from './auth.ts';
 import type { Hold, Hosts, Place } from './hosts.ts';
 import { maskedAnswer, maskedEnd, maskedValue, maskOf, type Mask } from './masked.ts';
 import { proven, type ProofDeps, type Unproven } from './proof.ts';
@@ -17,7 +18,7 @@ import { isContextName, marksFor, namesOf } from './secret-marks.ts';
 import { carriesBody, judgeTarget, readSettings, tokenHostOf, type HttpSettings } from './settings.ts';
 import type { Spent } from './tokens.ts';
 import { dataWithout, hostEndOf, isExpected, retryAfterMs, unanswered, unwanted } from './verdict.ts';
-import { filled, requestTexts, secretsIn, writtenIn } from './written.ts';
+import { filled, requestTexts, secretsIn, secretsInTexts, writtenIn } from './written.ts';
 
 export interface HttpDeps extends ResultDeps, ProofDeps {
   readonly templates: Pick<Templates, 'render'>;
@@ -95,17 +96,15 @@ function costsOf(settings: HttpSettings): readonly Amount[] {
 }
 
 /** Which secrets go where. Those of a client of OAuth go to its token server; what they bring goes to the target. */
-function secretsTold(
-  settings: HttpSettings,
-  host: string,
-): readonly { readonly name: string; readonly host: string }[] {
-  const server = tokenHostOf(settings);
-  const ofClient = server === null ? [] : secretsOfAuth(settings.auth);
+function secretsTold(settings: HttpSettings, host: string): readonly SecretSent[] {
   const told = (ref: string) => (isContextName(ref) ? `{{ ${ref} }}` : ref);
-  const ofCall = secretsIn(settings).slice(0, server === null ? undefined : -ofClient.length);
+  const ofTexts = [...new Set(secretsInTexts(settings))];
+  const there = tokenHostOf(settings) ?? host;
   return [
-    ...[...new Set(ofCall)].map((ref) => ({ name: told(ref), host })),
-    ...ofClient.map((ref) => ({ name: told(ref), host: server ?? host })),
+    ...ofTexts.map((ref) => ({ name: told(ref), host, use: 'send' as const })),
+    ...usesOfAuth(settings.auth)
+      .filter(([ref, use]) => use !== 'send' || there !== host || !ofTexts.includes(ref))
+      .map(([ref, use]) => ({ name: told(ref), host: there, use })),
   ];
 }
 

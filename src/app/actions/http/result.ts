@@ -1,6 +1,6 @@
 import { sizeText } from '../../../domain/files/summary.ts';
+import type { Watched, WatchStore } from '../../ports/blobs.ts';
 import type { Digest, Expressions, Templates, Unevaluated } from '../../ports/outside.ts';
-import type { Watched, WatchStore } from '../../ports/watches.ts';
 import type { Job, Outcome } from '../action.ts';
 import { isTemplate, namesLast, variablesOf, type LastOf } from '../variables.ts';
 import { type Answer, textBytesMax } from './answer.ts';

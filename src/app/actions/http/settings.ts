@@ -171,7 +171,7 @@ export function judgeTarget({ url, auth }: HttpSettings, egress: Egress, hosts: 
     if (server.is === 'refused') throw refused('auth.token_url', server.reason, '"https://login.example.com/token"');
   }
   if (auth?.kind === 'mtls' && !/^(?:https:|\{[{%])/i.test(url))
-    throw refused('auth', 'of kind mtls needs an address that begins with https://', urlExample);
+    throw refused('url', 'begins with https:// where auth shows a certificate', urlExample);
   const target = isTemplate(url) ? originIn(url) : url;
   if (target === null) return;
   const verdict = egress.judge(target, hosts);

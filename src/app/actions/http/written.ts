@@ -58,17 +58,14 @@ const secretsRead = new WeakMap<HttpSettings, readonly SecretRef[]>();
 export function secretsIn(settings: HttpSettings): readonly SecretRef[] {
   const known = secretsRead.get(settings);
   if (known !== undefined) return known;
-  const found = secretsNamed(settings);
+  const found = [...secretsInTexts(settings), ...secretsOfAuth(settings.auth)];
   secretsRead.set(settings, found);
   return found;
 }
 
-function secretsNamed(settings: HttpSettings): readonly SecretRef[] {
+export function secretsInTexts(settings: HttpSettings): readonly SecretRef[] {
   const texts = requestTexts({ ...settings, ...('body' in settings ? {} : { body: '' }) }, '');
-  return [
-    ...texts.flatMap(({ field, text }) => secretsNamedIn(settingOf(field), text)),
-    ...secretsOfAuth(settings.auth),
-  ];
+  return texts.flatMap(({ field, text }) => secretsNamedIn(settingOf(field), text));
 }
 
 function settingOf(field: string): string {

@@ -38,13 +38,16 @@ export function settingIn(words: string, task: Task, form: ActionForm | undefine
   const { field, value } = found;
   const read = value === '' ? undefined : settingFrom(field, value, task.action[field.name]);
   if (read === undefined) {
-    const example = `${namesOf(field).at(-1) ?? field.name} ${exampleText(field)}`;
+    const example = `${namesOf(field).at(-1) ?? field.name} ${exampleText(field, value)}`;
     return { is: 'unread', word: value, field: field.name, example };
   }
   return { is: 'patch', patch: patchOf(task, form, { ...task.action, [field.name]: read }) };
 }
 
-function exampleText({ example, main, is, words }: ActionField): string {
+/** Of the kind with which what cannot be read begins, where it begins with one. */
+function exampleText({ example: usual, main, is, words, kinds = [] }: ActionField, written: string): string {
+  const [word = ''] = written.toLowerCase().split(/\s/, 1);
+  const example = kinds.find(({ kind }) => kind === word)?.example ?? usual;
   const settings = typeof example === 'object' && example !== null ? Object.entries(example) : [];
   if (main !== undefined) return String(settings.find(([name]) => name === main)?.[1] ?? '');
   if (is === 'pairs')

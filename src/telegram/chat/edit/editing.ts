@@ -5,7 +5,7 @@ import type { Schedule } from '../../../domain/schedule/schedule.ts';
 import { isBlank, titleFrom, type Task } from '../../../domain/task.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, ChatContext } from '../context.ts';
-import { filesOf, worstLines } from '../kit/action.ts';
+import { filesOf, newSecretLines, worstLines } from '../kit/action.ts';
 import { answer, answerWith, Refused, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
 import { dayMoment, scheduleText, type Setting } from '../kit/clock.ts';
@@ -109,6 +109,7 @@ async function editedWords(
     // Handled once more after a crash, it is changed already.
     told.length === 0 ? null : lines(...told, stays(changes, ctx.clock.now())),
     lines(
+      ...newSecretLines(ctx, changes['action']?.before, changes['action']?.after),
       isRetimed(changes) && before !== null && before !== after ? field.nextBefore(before) : null,
       await nextSentence(task, ctx),
       ...warnings.map(({ message }) => making.note(message)),

@@ -1,4 +1,4 @@
-import type { ActionForm } from '../../../app/actions/form.ts';
+import { type ActionForm, variantText } from '../../../app/actions/form.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { wordsOfKind } from '../kit/action.ts';
 import { answer } from '../kit/answers.ts';
@@ -45,7 +45,11 @@ function helpOn(word: string, isOwner: boolean, forms: readonly ActionForm[]): R
 function aboutAction(form: ActionForm): Rich {
   const { name, menu, examples, notes } = wordsOfKind(form);
   const heading = form.command === undefined ? name : `/${form.command.name}`;
-  return texts.help.aboutAction(heading, withoutExample(menu), { examples, notes });
+  // Settings that are one of several kinds, with the parts of each.
+  const kinds = form.fields.flatMap(({ name: setting, kinds: all = [] }) =>
+    all.map((one) => [`/edit #3 ${setting} ${variantText(one)}`, one.does] as const),
+  );
+  return texts.help.aboutAction(heading, withoutExample(menu), { examples: [...examples, ...kinds], notes });
 }
 
 /** The shortest whole example of each command that an action brings. */

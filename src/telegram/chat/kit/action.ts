@@ -3,9 +3,11 @@ import { forms } from '../../../app/actions/forms.ts';
 import type { Outlook } from '../../../app/actions/kinds.ts';
 import type { BudgetView } from '../../../app/ports/metering.ts';
 import type { TaskRun } from '../../../app/ports/runs.ts';
+import type { SecretSent } from '../../../app/ports/secrets.ts';
 import { policyOf, retryWindowMs } from '../../../domain/policy.ts';
 import { type MediaKind, mediaKinds } from '../../../domain/shown.ts';
 import type { ActionSpec, Task } from '../../../domain/task.ts';
+import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { span } from './clock.ts';
 import { code, type Rich, say, shortened } from './rich.ts';
@@ -72,7 +74,7 @@ export function outlookLines(outlook: Outlook | null, budgets: readonly BudgetVi
   const { action: words } = texts;
   return [
     ...(outlook.reaches.length === 0 ? [] : [words.reaches(outlook.reaches)]),
-    ...secretsByHost(outlook).map(([host, names]) => words.sendsSecrets(names, host)),
+    ...secretLines(outlook.secrets),
     ...outlook.costs.map(({ kind, currency, perRun, often, within }) => {
       const of = (quantity: number) => ({ kind, currency, quantity });
       return often === null ? words.costsOnce(of(perRun)) : words.costs(of(often.count), often.per, of(within.month));
@@ -83,10 +85,28 @@ export function outlookLines(outlook: Outlook | null, budgets: readonly BudgetVi
   ];
 }
 
-/** Names alone, and where the values go. */
-function secretsByHost({ secrets }: Pick<Outlook, 'secrets'>): readonly (readonly [string, readonly string[]])[] {
-  const hosts = [...new Set(secrets.map(({ host }) => host))];
-  return hosts.map((host) => [host, secrets.filter((one) => one.host === host).map(({ name }) => name)]);
+/** Names alone, what is done with the values, and for which host. */
+export function secretLines(secrets: readonly SecretSent[]): readonly string[] {
+  const lineOf = ({ use, host }: SecretSent) => {
+    const alike = secrets.filter((one) => one.use === use && one.host === host);
+    return texts.action.usesSecrets(
+      use,
+      alike.map(({ name }) => name),
+      host,
+    );
+  };
+  return [...new Set(secrets.map(lineOf))];
+}
+
+/** The same of an action that was changed, as far as it did not do so before. */
+export function newSecretLines({ kinds }: Pick<ChatContext, 'kinds'>, before: unknown, after: unknown) {
+  const [had, has] = [before, after].map((action) => (isSpec(action) ? kinds.secretsOf(action) : []));
+  const known = new Set(had?.map((one) => JSON.stringify(one)));
+  return secretLines(has?.filter((one) => !known.has(JSON.stringify(one))) ?? []);
+}
+
+function isSpec(action: unknown): action is ActionSpec {
+  return typeof action === 'object' && action !== null && 'kind' in action;
 }
 
 /** For how long a run is tried at most. */

@@ -1,5 +1,6 @@
 import type { ActionForm, ActionWords } from '../../../app/actions/form.ts';
 import { forms } from '../../../app/actions/forms.ts';
+import type { SecretUse } from '../../../app/ports/secrets.ts';
 import { amountText, type TellableAmount } from '../../../app/words/amounts.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { BlockedCause, MediaKind } from '../../../domain/shown.ts';
@@ -63,10 +64,11 @@ export const actionTexts = {
     Record<string, ActionWords | undefined>
   >,
   reaches: (hosts: readonly string[]): string => `Reaches ${hosts.join(', ')}`,
-  sendsSecrets: (names: readonly string[], host: string): string =>
-    names.length === 1
-      ? `Sends the secret ${names.join()} to ${host}`
-      : `Sends the secrets ${names.join(', ')} to ${host}`,
+  usesSecrets: (use: SecretUse, names: readonly string[], host: string): string => {
+    const secrets = `the ${names.length === 1 ? 'secret' : 'secrets'} ${names.join(', ')}`;
+    if (use === 'sign') return `Signs calls to ${host} with ${secrets}`;
+    return use === 'prove' ? `Shows ${host} a certificate by ${secrets}` : `Sends ${secrets} to ${host}`;
+  },
   costs: (often: TellableAmount, per: 'day' | 'month' | 'year', month: TellableAmount): string =>
     per === 'day'
       ? `About ${amountText(often)} a day, ${amountText(month)} a month`

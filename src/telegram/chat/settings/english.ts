@@ -1,3 +1,4 @@
+import type { SecretSent } from '../../../app/ports/secrets.ts';
 import type { DateStyle } from '../../../domain/chat-settings.ts';
 import type { Quiet } from '../../../domain/pacing/quiet.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
@@ -195,11 +196,22 @@ export const secretTexts = {
     say`${code(name)} is no name for a secret. Up to 64 capital letters, digits and underscores, beginning with a letter: ${code('/secrets set WEATHER_KEY')}`,
   notHere: (): Rich =>
     say`Delete that message: a value is never sent with the command. Send ${code('/secrets set NAME')} alone, and I ask for the value in private.`,
-  ask: (name: string, chat: string | null): Rich =>
+  ask: (name: string, chat: string | null, uses: readonly string[]): Rich =>
     blocks(
       chat === null ? say`Send me the value of ${code(name)}.` : say`Send me the value of ${code(name)} for ${chat}.`,
+      uses.length === 0 ? null : lines(...uses),
       'I seal it and delete your message at once. The question ends in 10 minutes, or with /cancel.',
     ),
+  /** Null where only a run knows the host. */
+  use: (task: number, use: Pick<SecretSent, 'use' | 'host'> | null): string => {
+    if (use === null) return `#${task} may use it, as its context says.`;
+    if (use.use === 'sign') return `#${task} signs calls to ${use.host} with it.`;
+    return use.use === 'prove'
+      ? `#${task} shows ${use.host} a certificate by it.`
+      : `#${task} sends it to ${use.host}.`;
+  },
+  moreUses: (count: number): string =>
+    plural(count, { one: '{n} more task uses it.', other: '{n} more tasks use it.' }),
   inPrivate: (name: string, url: string): Rich =>
     say`I ask for the value of ${code(name)} in private: ${link('open our chat', url)} and press Start.`,
   set: (name: string, chat: string | null): Rich =>

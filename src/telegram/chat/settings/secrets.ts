@@ -1,3 +1,4 @@
+import type { SecretPlace } from '../../../app/ports/secrets.ts';
 import type { SecretAnswered } from '../../../app/use-cases/secret-questions.ts';
 import type { ShownSecret } from '../../../app/use-cases/secrets.ts';
 import { nameFault } from '../../../domain/secrets/secret.ts';
@@ -60,7 +61,7 @@ async function asked(ctx: ChatContext, name: string): Promise<Answer> {
   const title = isAsked ? null : (place.chat.title ?? place.chat.address);
   const chat = { ...placeIn(ctx), title: title ?? '' };
   await ctx.secretQuestions.ask({ userId: person.id, by: person.actor, name, chat, isAsked });
-  if (isAsked) return answer(texts.secrets.ask(name, null));
+  if (isAsked) return answer(texts.secrets.ask(name, null, await usesOf(ctx, placeIn(ctx), name)));
   return forAsker(answer(texts.secrets.inPrivate(name, `https://t.me/${bot}?start=${secretArg}`)));
 }
 
@@ -69,7 +70,27 @@ export async function secretAsked(ctx: ChatContext): Promise<Answer | null> {
   if (ctx.place.chat.kind !== 'private' || ctx.args !== secretArg) return null;
   const question = await ctx.secretQuestions.begin(ctx.person.id);
   if (question === null) return answer(texts.secrets.over);
-  return answer(texts.secrets.ask(question.name, question.title === '' ? null : question.title));
+  const { name, title, provider, address } = question;
+  const uses = await usesOf(ctx, { provider, address }, name);
+  return answer(texts.secrets.ask(name, title === '' ? null : title, uses));
+}
+
+const usesShownMax = 5;
+
+/** What tasks will do with it: whoever gives the value is told before. */
+async function usesOf({ secrets, store, kinds }: ChatContext, place: SecretPlace, name: string) {
+  const users = await secrets.usersOf(place, name);
+  const uses = await Promise.all(
+    users.slice(0, usesShownMax).map(async ({ taskId, number }) => {
+      const task = await store.readTask(taskId);
+      const sent = task === null ? [] : kinds.secretsOf(task.action).filter((one) => one.name === name);
+      // Of a name that stands in the context only a run knows the host.
+      const all = sent.length === 0 ? [null] : sent;
+      return all.map((one) => texts.secrets.use(number, one));
+    }),
+  );
+  const more = users.length - usesShownMax;
+  return [...uses.flat(), ...(more > 0 ? [texts.secrets.moreUses(more)] : [])];
 }
 
 /** `/cancel` while a value is asked for; null where none is. */

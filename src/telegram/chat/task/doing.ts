@@ -11,6 +11,7 @@ import { skipMax, undoMs } from '../../../domain/limits.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
+import { newSecretLines } from '../kit/action.ts';
 import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
@@ -358,7 +359,8 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const at = `${pastMoment(entry.at, setting)} (${setting.timezone})`;
   const what = told?.({ by, number: task.number, detail: detailOf(entry, setting), at }) ?? '';
-  return lines(undo[moot ?? 'undone'](what), await nextSentence(task, ctx));
+  const secrets = moot === null ? newSecretLines(ctx, entry.after?.['action'], entry.before?.['action']) : [];
+  return lines(undo[moot ?? 'undone'](what), ...secrets, await nextSentence(task, ctx));
 }
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { effectText, settingFrom, settingLines } from '../../../../src/app/actions/form.ts';
+import { authKinds, authTold } from '../../../../src/app/actions/http/auth-form.ts';
 import { httpForm } from '../../../../src/app/actions/http/form.ts';
 import { actionWords } from '../../../../src/cli/views/task.ts';
 
@@ -15,6 +16,20 @@ describe('auth in words', () => {
     ['hmac NEW OLD', { kind: 'hmac', secret: 'NEW', previous: 'OLD' }],
     ['mtls CERT KEY', { kind: 'mtls', cert: 'CERT', key: 'KEY' }],
     ['{"kind":"hmac","secret":"NEW"}', { kind: 'hmac', secret: 'NEW' }],
+    ['bearer secret=SHOP_TOKEN', { kind: 'bearer', secret: 'SHOP_TOKEN' }],
+    ['basic ada=x SHOP_PASSWORD', { kind: 'basic', username: 'ada=x', secret: 'SHOP_PASSWORD' }],
+    [
+      'oauth2 token_url=https://a.example.com/t?x=1 client_id=shop secret=CLIENT scope="read all" parameters=resource=a=b',
+      {
+        kind: 'oauth2',
+        token_url: 'https://a.example.com/t?x=1',
+        client_id: 'shop',
+        secret: 'CLIENT',
+        scope: 'read all',
+        parameters: { resource: 'a=b' },
+      },
+    ],
+    ['oauth2 https://a.example.com/t shop CLIENT', undefined],
     ['none', null],
     ['bearer', undefined],
     ['bearer A B', undefined],
@@ -22,6 +37,13 @@ describe('auth in words', () => {
   ])('%s is read', (words, value) => {
     expect(read(words)).toEqual(value);
   });
+
+  it.each(authKinds.map(({ kind, example }) => ({ kind, example })))(
+    'of $kind are told as they are read',
+    ({ example }) => {
+      expect(read(authTold(example) ?? '')).toEqual(example);
+    },
+  );
 
   it('is told by the names of its secrets, for whoever must allow a call as well', () => {
     const spec = {

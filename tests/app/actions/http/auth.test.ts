@@ -1,6 +1,7 @@
 import { createServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AppError } from '../../../../src/domain/errors.ts';
 import { signatures } from '../../../../src/system/signature.ts';
 import { openVault } from '../../../../src/system/vault.ts';
 import { anAuthority } from '../../../support/certificates.ts';
@@ -104,8 +105,8 @@ describe('auth', () => {
     expect(p.rooms.kinds.outlook(spec, { schedule: hourly, policies: {}, now: p.time.now() })).toMatchObject({
       reaches: ['api.example.com', 'login.example.com'],
       secrets: [
-        { name: 'PATH_KEY', host: 'api.example.com' },
-        { name: 'TOKEN', host: 'login.example.com' },
+        { name: 'PATH_KEY', host: 'api.example.com', use: 'send' },
+        { name: 'TOKEN', host: 'login.example.com', use: 'send' },
       ],
     });
     expect(p.rooms.kinds.scopesOf(spec)).toEqual([
@@ -142,7 +143,7 @@ describe('auth is refused', () => {
       { headers: { 'X-Key': 'x' } },
     ],
     ['for a header that is ours', { kind: 'header', header: 'Idempotency-Key', secret: 'TOKEN' }, /cannot be chosen/],
-    ['of a certificate without TLS', { kind: 'mtls', cert: 'A', key: 'B' }, /begins with https/],
+    ['of a certificate without TLS', { kind: 'mtls', cert: 'A', key: 'B' }, /action\.url begins with https/],
     [
       'of OAuth with a template in its address',
       { ...oauth, token_url: 'https://{{ context.x }}/token', secret: 'TOKEN' },
@@ -206,9 +207,14 @@ describe('auth is refused', () => {
 
   it.each(cases)('$what, with an example', async ({ auth, words, more }) => {
     const { fetching } = await withSecrets({});
-    await expect(fetching({ auth, ...more })).rejects.toMatchObject({
+    const refusal = (await fetching({ auth, ...more }).catch((error: unknown) => error)) as AppError;
+    expect(refusal).toMatchObject({
       code: 'invalid_action',
       message: expect.stringMatching(words) as string,
     });
+    // A part of auth is named whole; of headers, whose names people choose, the setting.
+    const [said = ''] = /^[\w.]+/.exec(refusal.message) ?? [];
+    expect(said.startsWith(String(refusal.details?.['field']))).toBe(true);
+    if (said.startsWith('action.auth')) expect(refusal.details).toMatchObject({ field: said });
   });
 });

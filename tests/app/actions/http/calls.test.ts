@@ -230,7 +230,7 @@ describe('settings that cannot be carried out', () => {
     [{ query: { a: '{{ nobody }}' } }, 'action.query'],
     [{ headers: { 'X-Schedule-Id': '1' } }, 'action.headers'],
     [{ select: 'a[' }, 'action.select'],
-    [{ auth: { kind: 'bearer' } }, 'action.auth'],
+    [{ auth: { kind: 'bearer' } }, 'action.auth.secret'],
   ])('are refused before there is a task: %j', async (action, field) => {
     const { fetching } = await caller(json({}));
     await expect(fetching(action)).rejects.toMatchObject({ code: 'invalid_action', details: { field } });

@@ -104,7 +104,7 @@ describe('the settings of an http action', () => {
     ['watch', { watch: { on: 'value' } }, 'beside a select'],
     ['watch', { watch: { on: 'body', first: 'loud' } }, 'action.watch.first is "silent" or "send"'],
     ['watch', { watch: { on: 'body', every: 1 } }, 'action.watch.every is not a part of watch'],
-    ['auth', { auth: { kind: 'token', secret: 'X' } }, 'is one of bearer, basic'],
+    ['auth.kind', { auth: { kind: 'token', secret: 'X' } }, 'is one of bearer, basic'],
     ['retries', { retries: 3 }, 'is not a setting of "http"; known are kind, method, url'],
   ])('refuse what cannot work, by field, reason and example: %s %j', (field, spec, reason) => {
     const refusal = () => read(spec);

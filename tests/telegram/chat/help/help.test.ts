@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type ActionForm, variantText } from '../../../../src/app/actions/form.ts';
 import { forms } from '../../../../src/app/actions/forms.ts';
 import { commands, commandsFor } from '../../../../src/telegram/chat/commands.ts';
 import { commandExamples, wordExamples } from '../../../../src/telegram/chat/help/topics.ts';
@@ -80,6 +81,18 @@ describe('/help', () => {
     }
     expect(await help('quiet hours')).toBe(await help('quiet'));
     expect(await help('/undo')).toBe(await help('undo'));
+  });
+
+  it('names each kind of a setting that has several, with its parts and what it does', async () => {
+    const text = await help('http');
+    expect(text).toContain('basic USERNAME SECRET – signs in with a name');
+    expect(text).toContain('oauth2 token_url=... client_id=... [secret=...]');
+    const kinds = Object.values<ActionForm>(forms).flatMap(({ fields }) =>
+      fields.flatMap((field) => field.kinds ?? []),
+    );
+    for (const one of kinds) expect(text).toContain(`${variantText(one)} – ${one.does}`);
+    expect(kinds.length).toBeGreaterThan(5);
+    expect(text.length).toBeLessThan(4096);
   });
 
   it('says so when it knows nothing about a word, and what it knows', async () => {

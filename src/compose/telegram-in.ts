@@ -41,6 +41,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   const aside = asideApi(wire.api, rooms.budget);
   const inbound: Inbound = createTelegramIn({
     ...world,
+    bootId: rooms.worker.id,
+    hints: null,
     api: wire.api,
     aside,
     platform: createPlatform(aside, { ...world, defaultTimezone: config.DEFAULT_TIMEZONE }),

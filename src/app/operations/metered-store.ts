@@ -2,9 +2,8 @@ import { policyOf } from '../../domain/policy.ts';
 import { costsHeld, type Amount } from '../../domain/spending/usage.ts';
 import { codeOf } from '../pipeline/deliverer-ends.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { OutboxPart, OutboxStore, PaceStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
-import type { PaceStore } from '../ports/pace.ts';
 import type {
   Admission,
   Counts,

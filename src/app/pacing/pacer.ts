@@ -14,10 +14,8 @@ import {
   type Purse,
   type Rates,
 } from '../../domain/pacing/pace.ts';
-import type { ChatStore } from '../ports/chats.ts';
-import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
+import type { EndedCall, OutboxPart, OutboxStore, PacedChat, PartsAsked, PaceStore } from '../ports/outbox.ts';
 import type { Budget, World } from '../ports/outside.ts';
-import type { EndedCall, PacedChat, PartsAsked } from '../ports/pace.ts';
 import { begun, createAsides, lookAgainMs } from './asides.ts';
 
 /**
@@ -69,7 +67,7 @@ export interface OwnPacer extends Pacer {
 }
 
 interface PacerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
-  readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'> & Pick<OutboxStore, 'claimParts'>;
+  readonly store: Pick<PaceStore, 'readHolds' | 'writeHold' | 'sentSince'> & Pick<OutboxStore, 'claimParts'>;
   readonly bootId: string;
 }
 

@@ -38,6 +38,7 @@ import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
+import { leaseStore } from '../upkeep/leases.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
@@ -60,6 +61,7 @@ export function createStore(engine: Engine): Store {
       ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,
+      ...leaseStore,
       ...auditStore,
       ...repairStore,
       ...truthStore,

@@ -1,4 +1,5 @@
-import type { ChatStore, SentCall, WaitingResults } from '../../app/ports/chats.ts';
+import type { ChatStore, WaitingResults } from '../../app/ports/chats.ts';
+import type { PaceStore, SentCall } from '../../app/ports/outbox.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
@@ -80,7 +81,7 @@ const scope = 'hold';
 /** The hold on everything. */
 const everything = '*';
 
-type Hold = Awaited<ReturnType<ChatStore['readHolds']>>[number];
+type Hold = Awaited<ReturnType<PaceStore['readHolds']>>[number];
 
 const holdFields = {
   chatId: mapped(kv.key, (key) => (key === everything ? null : key)),

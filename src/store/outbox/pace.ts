@@ -6,7 +6,7 @@ import type {
   EndedCall,
   Paced,
   PacedChat,
-} from '../../app/ports/pace.ts';
+} from '../../app/ports/outbox.ts';
 import {
   closeGate,
   commonHold,

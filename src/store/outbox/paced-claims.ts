@@ -1,4 +1,4 @@
-import type { Paced, PacedClaim, PartsAsked } from '../../app/ports/pace.ts';
+import type { Paced, PacedClaim, PartsAsked } from '../../app/ports/outbox.ts';
 import { isUnlimited, whenFree, type Rates } from '../../domain/pacing/pace.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, like, pick } from '../engine/fields.ts';

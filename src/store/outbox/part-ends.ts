@@ -1,6 +1,5 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
-import type { PartEnd } from '../../app/ports/outbox.ts';
-import type { EndedCalls } from '../../app/ports/pace.ts';
+import type { EndedCalls, PartEnd } from '../../app/ports/outbox.ts';
 import { deliveryCode } from '../../domain/delivery.ts';
 import { isView, type View, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';

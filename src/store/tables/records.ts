@@ -147,8 +147,13 @@ export function inboxTable(d: Dialect) {
       /** The chat and the message that it tells of. */
       address: text('address'),
       messageId: int('message_id'),
+      /** The chat and the thread, in which updates are handled one after the other. */
+      lane: text('lane'),
+      /** The process that has begun it. */
+      bootId: text('boot_id'),
     },
     (t) => [
+      d.index('inbox_lane').on(t.lane, t.updateId).where(sql.raw(`status = 'received'`)),
       d.index('inbox_message').on(t.address, t.messageId).where(sql.raw('message_id is not null')),
       d.index('inbox_open').on(t.updateId).where(sql.raw(`status = 'received'`)),
       d.check('inbox_status', sql.raw(`status in ('received', 'done', 'failed')`)),

@@ -183,6 +183,16 @@ function asidesIn(rows: ReadonlyMap<string, Row>): Purse & { readonly waiting: n
   return { open, waiting, ends, heldUntil };
 }
 
+/** The chat served last by any process, so that all chats have their turn before it comes again. It stands where others have their address. */
+export function lastServed({ rows }: Purses): string {
+  return rows.get(everything)?.address ?? '';
+}
+
+export function isFree({ rows }: Purses, chatId: string, rates: Rates, now: number): boolean {
+  const row = rows.get(chatId);
+  return row === undefined || gateFreeAt(row, rates, 1) <= now;
+}
+
 /** A call of each chat is set aside. */
 export function setAside({ rows, all: total }: Purses, chats: readonly PacedChat[], bootId: string): void {
   for (const { chatId, address } of chats) {
@@ -190,6 +200,7 @@ export function setAside({ rows, all: total }: Purses, chats: readonly PacedChat
     row.bootId = bootId;
     row.open = 1;
     total.open += 1;
+    rowOf(rows, everything, chatId);
   }
 }
 

@@ -5,7 +5,7 @@ import { columns, least, like, pick } from '../engine/fields.ts';
 import { differing, joined, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { chosenParts, doubtLeftBehind, markClaimed } from './outbox.ts';
-import { forgetIdle, lockedPurses, readPurses, roomIn, setAside, writePurses, type Purses } from './pace.ts';
+import { forgetIdle, lockedPurses, readPurses, isFree, lastServed, roomIn, setAside, writePurses, type Purses } from './pace.ts';
 import type { PartRow } from './part-rows.ts';
 
 /**
@@ -29,15 +29,16 @@ function* claimPaced({ busy, ...asked }: PartsAsked, paced: Paced): Script<Paced
   if (room === 0) return { room, parts: [], held: [], freeAt: yield* whenAnyMay(seen, rates, now) };
   const held = yield* heldChats(now);
   const away = new Set([...busy, ...held, ...(yield* chatsInHand())]);
-  const { parts, isContended } = yield* chosenParts({ ...asked, limit: room }, away, aloneIn);
+  const after = isUnlimited(rates) ? asked.after : lastServed(seen);
+  const { parts, isContended } = yield* chosenParts({ ...asked, limit: room, after }, away, aloneIn);
   const going = isUnlimited(rates) ? parts : yield* setAsideFor(parts, paced, now);
   const claimed = yield* markClaimed(going, bootId, now);
-  const soon = isContended ? now + contendedMs : null;
+  const soon = isContended || going.length < parts.length ? now + contendedMs : null;
   const freeAt = soonest(soon, yield* whenOthersMay(held.length > 0, now));
   return { room, parts: claimed, held, freeAt };
 }
 
-/** Others may have set calls aside since the pace was looked at. */
+/** Others may have set calls aside since the pace was looked at, and the call of a chat may have ended that was on its way then. */
 function* setAsideFor(parts: readonly PartRow[], { bootId, rates }: Paced, now: number): Script<readonly PartRow[]> {
   if (parts.length === 0) return parts;
   const purses = yield* lockedPurses(
@@ -45,7 +46,8 @@ function* setAsideFor(parts: readonly PartRow[], { bootId, rates }: Paced, now: 
     rates,
     now,
   );
-  const going = parts.slice(0, roomIn(purses, rates, now));
+  const free = parts.filter(({ chatId }) => isFree(purses, chatId, rates, now));
+  const going = free.slice(0, roomIn(purses, rates, now));
   setAside(purses, going, bootId);
   yield* writePurses(purses, rates);
   yield* forgetIdle(rates, now);

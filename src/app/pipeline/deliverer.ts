@@ -5,6 +5,7 @@ import type { ChatStore } from '../ports/chats.ts';
 import type { EndedCall, OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { codeOf } from './deliverer-ends.ts';
@@ -34,6 +35,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
   readonly pacer: Pacer;
   readonly rates: Rates;
   readonly batchMax: number;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -70,6 +72,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     step: async (now, limit) => {
       if (stopping) return nothing;
       await claims.letGo();
+      if (!deps.processes.isHeld()) return nothing;
       if (!opened) await pacer.open();
       opened = true;
       const most = Math.min(limit, concurrency - inHand.size());

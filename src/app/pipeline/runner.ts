@@ -19,6 +19,7 @@ import type {
   StartPlan,
   Unreadable,
 } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
@@ -45,6 +46,7 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -104,7 +106,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      if (stopping || free <= 0) return { taken: 0, more: false };
+      if (stopping || free <= 0 || !deps.processes.isHeld()) return { taken: 0, more: false };
       const kinds = [...live.values()].map(({ kind }) => kind);
       const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
       for (const one of started) execute(one);
@@ -112,7 +114,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
+    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now)),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));

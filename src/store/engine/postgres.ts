@@ -31,7 +31,16 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
-export function postgresPool(url: string, patience = patienceMs): Pool {
+/** A process that stands still in the middle of a transaction must not keep its rows from the others. */
+const bounded = `set idle_in_transaction_session_timeout = '20s'`;
+
+interface PoolWish {
+  readonly patience?: typeof patienceMs;
+  /** Connections at most. */
+  readonly max?: number | undefined;
+}
+
+export function postgresPool(url: string, { patience = patienceMs, max = 10 }: PoolWish = {}): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -41,7 +50,7 @@ export function postgresPool(url: string, patience = patienceMs): Pool {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: 10,
+    max,
     types,
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
@@ -52,7 +61,9 @@ export function postgresPool(url: string, patience = patienceMs): Pool {
       return socket;
     },
     verify: (client, done) => {
-      client.query(`select pg_advisory_lock_shared(${connectionLockKey})`, (error: Error | undefined) => done(error));
+      client.query(`${bounded}; select pg_advisory_lock_shared(${connectionLockKey})`, (error: Error | undefined) =>
+        done(error),
+      );
     },
   });
   // A connection that breaks fails the statement that is under way, and one that nobody uses is not missed.

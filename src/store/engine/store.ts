@@ -39,6 +39,7 @@ import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
 import { leaseStore } from '../upkeep/leases.ts';
+import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
@@ -62,6 +63,7 @@ export function createStore(engine: Engine): Store {
       ...workloadStore,
       ...lostClaimStore,
       ...leaseStore,
+      ...processStore,
       ...auditStore,
       ...repairStore,
       ...truthStore,
@@ -97,6 +99,7 @@ export function createStore(engine: Engine): Store {
       ...snoozeReads,
       ...chatSettingsReads,
       ...credentialReads,
+      ...processReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

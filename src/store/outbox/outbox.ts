@@ -8,6 +8,7 @@ import { columns, least, number, numberOrNull, pick, type Answer } from '../engi
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { isLost } from '../tables/work.ts';
 import { pinAgain, topicNaming } from './cards.ts';
 import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
@@ -31,7 +32,7 @@ export const outboxStore = {
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 
 function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string>): Script<readonly OutboxPart[]> {
-  yield* doubtLeftBehind(bootId, at.now);
+  yield* doubtLeftBehind(at.now);
   const { parts } = yield* chosenParts(at, busyChats);
   return yield* markClaimed(parts, bootId, at.now);
 }
@@ -158,7 +159,7 @@ function* dropFaulty(part: PartRow, at: number): Script<boolean> {
 }
 
 /** A part that a dead process was sending: nobody knows whether it left, so evidence must settle it. */
-export function* doubtLeftBehind(bootId: string, now: number): Script<void> {
+export function* doubtLeftBehind(now: number): Script<void> {
   yield* update(
     'deliveries',
     {
@@ -168,7 +169,7 @@ export function* doubtLeftBehind(bootId: string, now: number): Script<void> {
       settles: 0,
       doubtedAt: raw('coalesce(doubted_at, sent_at)'),
     },
-    sql`status = 'sending' and boot_id <> ${bootId}`,
+    raw(`status = 'sending' and ${isLost}`),
   );
 }
 

@@ -23,7 +23,7 @@ const lookAgainMs = 100;
 function* claimPaced({ busy, ...asked }: PartsAsked, paced: Paced): Script<PacedClaim> {
   const { now } = asked;
   const { rates, bootId } = paced;
-  yield* doubtLeftBehind(bootId, now);
+  yield* doubtLeftBehind(now);
   const seen = yield* readPurses([], rates, now);
   const room = Math.min(asked.limit, roomIn(seen, rates, now));
   if (room === 0) return { room, parts: [], held: [], freeAt: yield* whenAnyMay(seen, rates, now) };

@@ -115,8 +115,6 @@ export interface Outside {
   readonly prices?: PriceTable | null;
   /** Absent where the database is not a file of ours. */
   readonly backups?: Backups | null;
-  /** Other processes may work with the database as well. */
-  readonly isShared?: boolean;
   /** Absent where nothing needs to outlive the process beside the database. */
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
@@ -205,8 +203,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...processOf(outside, bell) });
   const shared = { ...world, store, bell, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const rates = outside.isShared === true ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
-  const pacer = outside.isShared === true ? createSharedPacer(shared, rates) : createPacer(shared, rates);
+  const isShared = (outside.process?.sharing ?? null) !== null;
+  const rates = isShared ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = isShared ? createSharedPacer(shared, rates) : createPacer(shared, rates);
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });

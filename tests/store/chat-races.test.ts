@@ -26,7 +26,13 @@ function chatRaceTests(open: OpenWorld): void {
     const world = await open();
     const results = await atOnce(world, 12, (store, index) =>
       store.receiveUpdates(
-        numbers(20).map((number) => ({ id: index * 5 + number, payload: '{}', address: null, messageId: null, lane: null })),
+        numbers(20).map((number) => ({
+          id: index * 5 + number,
+          payload: '{}',
+          address: null,
+          messageId: null,
+          lane: null,
+        })),
         nine,
       ),
     );

@@ -179,7 +179,14 @@ const commands: Readonly<Record<string, Command>> = {
     const place = { chatId: 'c', userId: someone, topic: null, messageId: choice } as const;
     const draft = { id: make.id(), ...place, step: 's', body: { choice }, expiresAt: side.now + hour };
     const messages = [aMessage(side.world)];
-    const end = { id: choice, error: null, messages, draft: { is: 'put', draft } as const, at: side.now, bootId: 'boot' };
+    const end = {
+      id: choice,
+      error: null,
+      messages,
+      draft: { is: 'put', draft } as const,
+      at: side.now,
+      bootId: 'boot',
+    };
     return [told, begun, await store.endUpdate({ ...end, status: choice % 2 === 0 ? 'done' : 'failed' })];
   },
   file: async (side, choice) => {

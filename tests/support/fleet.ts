@@ -1,6 +1,9 @@
+import { onTestFinished } from 'vitest';
 import type { Transport } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
+import { everyKind } from '../../src/domain/process.ts';
+import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { countingIds, manualTime, memoryLog, promptTemplates, type ManualTime, type MemoryLog } from './fakes.ts';
 import { settings } from './pipeline.ts';
 import type { World } from './store-worlds.ts';
@@ -24,6 +27,10 @@ export interface FleetOptions {
 
 let members = 0;
 
+/** Leases run in real time, whatever the clock by hand says. */
+const sharing = { wall: systemClock, stopwatch: systemStopwatch, timer: systemTimer, onTime: () => {} };
+const own = { role: 'all', release: '1.0.0', host: 'here', pid: 1, takes: everyKind, sharing } as const;
+
 export interface Fleet {
   readonly time: ManualTime;
   readonly members: Member[];
@@ -37,7 +44,10 @@ export async function aFleet(world: World, count: number, options: FleetOptions)
     time,
     members: [],
     join: async () => {
-      const member = await memberOf(world, time, { ...options, transport: () => options.transport(fleet.members.length) });
+      const member = await memberOf(world, time, {
+        ...options,
+        transport: () => options.transport(fleet.members.length),
+      });
       fleet.members.push(member);
       return member;
     },
@@ -53,13 +63,11 @@ async function memberOf(world: World, time: ManualTime, options: FleetOptions): 
   const rooms = composeRooms(
     { ...settings, ...options.settings },
     { clock: time, stopwatch: time, timer: time, ids, log },
-    { store, transport: () => options.transport(0), templates: promptTemplates(), isShared: true },
+    { store, transport: () => options.transport(0), templates: promptTemplates(), process: own },
   );
   const { id } = rooms.worker;
-  await world.query(
-    `insert into processes (id, role, release, kinds, host, pid, started_at, seen_at, lease_until, held_since)
-     values ('${id}', 'all', '', '', '', 0, 0, 0, 9000000000000, 0)`,
-  );
+  await rooms.processes.begun();
+  onTestFinished(() => rooms.processes.end());
   let isAlive = true;
   return {
     id,
@@ -69,28 +77,33 @@ async function memberOf(world: World, time: ManualTime, options: FleetOptions): 
     isAlive: () => isAlive,
     die: async () => {
       isAlive = false;
-      await world.query(`update processes set ended_at = 0 where id = '${id}'`);
-      await world.query(`update deliveries set boot_id = 'lost:' || boot_id where status = 'sending' and boot_id = '${id}'`);
+      await rooms.processes.end();
     },
   };
 }
 
 /** Steps all of them, side by side, until none of them has anything left to do at this instant. */
 export async function settle({ members: all, time }: Fleet): Promise<void> {
-  for (let idle = 0; idle < 2; ) {
+  for (let idle = 0; idle < 2;) {
     const counts = await Promise.all(
-      all.filter((one) => one.isAlive()).map(async ({ rooms }) => {
-        const { taken, more } = await rooms.deliverer.step(time.now(), 100);
-        await rooms.deliverer.idle();
-        return taken + (more ? 1 : 0);
-      }),
+      all
+        .filter((one) => one.isAlive())
+        .map(async ({ rooms }) => {
+          const { taken, more } = await rooms.deliverer.step(time.now(), 100);
+          await rooms.deliverer.idle();
+          return taken + (more ? 1 : 0);
+        }),
     );
     idle = counts.some((taken) => taken > 0) ? 0 : idle + 1;
   }
 }
 
 /** Lets time pass from one thing to do to the next, until it is done; answers how long that took. */
-export async function untilDone(fleet: Fleet, isDone: () => boolean | Promise<boolean>, maxMs: number): Promise<number> {
+export async function untilDone(
+  fleet: Fleet,
+  isDone: () => boolean | Promise<boolean>,
+  maxMs: number,
+): Promise<number> {
   const { time } = fleet;
   const from = time.elapsed();
   await settle(fleet);

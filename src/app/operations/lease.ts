@@ -80,7 +80,7 @@ export function createLease(deps: LeaseDeps) {
         log.info('lease_taken', { lease: name });
         const over = new AbortController();
         const working = work({ signal: over.signal, isHeld, doubt: () => wake() });
-        for (let isMine = true; isMine && !stop.aborted; ) {
+        for (let isMine = true; isMine && !stop.aborted;) {
           await sleep(renewMs);
           if (!stop.aborted) isMine = (await ask()) === null;
         }

@@ -1,7 +1,7 @@
 import { asideWaitMaxMs } from '../../domain/limits.ts';
 import { isUnlimited } from '../../domain/pacing/pace.ts';
-import type { Budget, World } from '../ports/outside.ts';
 import type { Paced, PaceStore } from '../ports/outbox.ts';
+import type { Budget, World } from '../ports/outside.ts';
 import { createAsides, isWait, leftAlone, lookAgainMs } from './asides.ts';
 
 interface SharedAsidesDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {

@@ -1,7 +1,7 @@
 import { budgetWaitMaxMs } from '../../domain/limits.ts';
 import { isUnlimited, type Rates } from '../../domain/pacing/pace.ts';
-import type { World } from '../ports/outside.ts';
 import type { CallAnswer, EndedCall, PacedChat, PaceStore, PartsAsked } from '../ports/outbox.ts';
+import type { World } from '../ports/outside.ts';
 import { lookAgainMs } from './asides.ts';
 import { chatOf, type Claimed, type Pacer, type Turn } from './pacer.ts';
 import { createSharedAsides } from './shared-asides.ts';

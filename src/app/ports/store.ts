@@ -13,14 +13,7 @@ import type { ProcessStore } from './processes.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type {
-  AlarmStore,
-  DowntimeStore,
-  HousekeepingStore,
-  LeaseStore,
-  StandingStore,
-  UpkeepStore,
-} from './upkeep.ts';
+import type { AlarmStore, DowntimeStore, HousekeepingStore, LeaseStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */

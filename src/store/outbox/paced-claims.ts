@@ -5,7 +5,17 @@ import { columns, least, like, pick } from '../engine/fields.ts';
 import { differing, joined, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { chosenParts, doubtLeftBehind, markClaimed } from './outbox.ts';
-import { forgetIdle, lockedPurses, readPurses, isFree, lastServed, roomIn, setAside, writePurses, type Purses } from './pace.ts';
+import {
+  forgetIdle,
+  lockedPurses,
+  readPurses,
+  isFree,
+  lastServed,
+  roomIn,
+  setAside,
+  writePurses,
+  type Purses,
+} from './pace.ts';
 import type { PartRow } from './part-rows.ts';
 
 /**

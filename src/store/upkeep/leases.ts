@@ -41,7 +41,9 @@ function* openClaim(hash: string, now: number): Script<void> {
 }
 
 function* readClaim(): Script<Claim | null> {
-  const noted = yield* all(select(pick(kv, 'key', 'value'))`from kv where scope = ${claims} and key in (${codeKey}, ${usedKey})`);
+  const noted = yield* all(
+    select(pick(kv, 'key', 'value'))`from kv where scope = ${claims} and key in (${codeKey}, ${usedKey})`,
+  );
   const code = noted.find(({ key }) => key === codeKey);
   if (code === undefined) return null;
   return { hash: code.value, isUsed: noted.length > 1, wrong: yield* wrongClaims() };

@@ -126,7 +126,10 @@ function kept({ clock, me }: AdmissionDeps, id: number, update: Update | null, p
   const isNumbered = messageId !== null && messageId > 0 && chat !== null;
   const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
   const stored = { id, payload, attempts: 0, receivedAt: clock.now() };
-  return { row: { id, payload, ...at, lane: origin === null ? null : laneOf(origin) }, taken: takenOf(stored, update, me.username) };
+  return {
+    row: { id, payload, ...at, lane: origin === null ? null : laneOf(origin) },
+    taken: takenOf(stored, update, me.username),
+  };
 }
 
 /** An update that can be read, with its words taken apart. */

@@ -29,7 +29,10 @@ export interface InSettings {
   readonly webhook: { readonly url: string; readonly secret: string } | null;
 }
 
-export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepStore, 'readNote' | 'writeNote'> & LeaseStore;
+export type InStore = ChatStore &
+  Pick<ChatFacts, 'sentMessage'> &
+  Pick<UpkeepStore, 'readNote' | 'writeNote'> &
+  LeaseStore;
 
 export interface TelegramInDeps extends World {
   /** Told to and heard from other processes that take updates in as well; null where this one does so alone. */

@@ -127,7 +127,8 @@ function createIntake(shared: Shared) {
     watch,
     poll: (connected: Connected): void => {
       const { poll } = connected;
-      polling ??= lease === null ? poll.run({ signal: stopped.signal }) : lease.run(stopped.signal, (leased) => poll.run(leased));
+      polling ??=
+        lease === null ? poll.run({ signal: stopped.signal }) : lease.run(stopped.signal, (leased) => poll.run(leased));
       watch(connected);
     },
     stop: async () => {

@@ -116,10 +116,7 @@ function beginning(own: WorkerDeps, hands: Hands): Begin {
     // A repeat of what is in hand.
     if (hands.hold(stored.id)) return;
     if (update !== null) takenBy.set(update, taken);
-    hands.add(
-      taken,
-      update === null ? serve(deps, taken, () => unreadable(deps, stored)) : bot.handleUpdate(update),
-    );
+    hands.add(taken, update === null ? serve(deps, taken, () => unreadable(deps, stored)) : bot.handleUpdate(update));
   };
 }
 

@@ -225,7 +225,15 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
     const at = time.now();
-    await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at, bootId: 'boot' });
+    await store.endUpdate({
+      id: updateId,
+      status: 'done',
+      error: null,
+      messages: [],
+      draft: answer.draft ?? null,
+      at,
+      bootId: 'boot',
+    });
     return answer.replies.flatMap((reply) => {
       if (reply.is === 'message') {
         const made = show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true);

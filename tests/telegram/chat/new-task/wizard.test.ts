@@ -14,7 +14,15 @@ const leaveDraft = async (talk: Talk, step: string, body: Readonly<Record<string
   await store.receiveUpdates([update], time.now());
   await store.beginUpdate(update.id, 'boot');
   const change = { is: 'put', draft: { ...draft, step, body } } as const;
-  await store.endUpdate({ id: update.id, status: 'done', error: null, messages: [], draft: change, at: time.now(), bootId: 'boot' });
+  await store.endUpdate({
+    id: update.id,
+    status: 'done',
+    error: null,
+    messages: [],
+    draft: change,
+    at: time.now(),
+    bootId: 'boot',
+  });
 };
 
 /** In a group, words are meant for the bot when they answer it. */

@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly settings?: Partial<RoomSettings>;
   readonly transport: (member: number) => Transport;
   readonly time?: ManualTime;
+  /** The store as the rooms of a process have it. */
+  readonly storeOf?: (store: Store, member: number) => Store;
 }
 
 let members = 0;
@@ -44,10 +46,8 @@ export async function aFleet(world: World, count: number, options: FleetOptions)
     time,
     members: [],
     join: async () => {
-      const member = await memberOf(world, time, {
-        ...options,
-        transport: () => options.transport(fleet.members.length),
-      });
+      const index = fleet.members.length;
+      const member = await memberOf(world, time, { ...options, index });
       fleet.members.push(member);
       return member;
     },
@@ -56,14 +56,15 @@ export async function aFleet(world: World, count: number, options: FleetOptions)
   return fleet;
 }
 
-async function memberOf(world: World, time: ManualTime, options: FleetOptions): Promise<Member> {
-  const store = world.another();
+async function memberOf(world: World, time: ManualTime, options: FleetOptions & { readonly index: number }): Promise<Member> {
+  const { storeOf = (store: Store) => store } = options;
+  const store = storeOf(world.another(), options.index);
   const log = memoryLog();
   const ids = countingIds(`m${String((members += 1)).padStart(3, '0')}`);
   const rooms = composeRooms(
     { ...settings, ...options.settings },
     { clock: time, stopwatch: time, timer: time, ids, log },
-    { store, transport: () => options.transport(0), templates: promptTemplates(), process: own },
+    { store, transport: () => options.transport(options.index), templates: promptTemplates(), process: own },
   );
   const { id } = rooms.worker;
   await rooms.processes.begun();

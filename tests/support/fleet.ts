@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Transport } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
-import { everyKind } from '../../src/domain/process.ts';
+import { everyKind } from '../../src/domain/processes/process.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { countingIds, manualTime, memoryLog, promptTemplates, type ManualTime, type MemoryLog } from './fakes.ts';
 import { settings } from './pipeline.ts';

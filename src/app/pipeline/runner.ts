@@ -2,7 +2,7 @@ import { errorText } from '../../domain/errors.ts';
 import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
+import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
@@ -233,9 +233,10 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
+  const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
-  const job = { input, ...whose, ...made };
+  const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -315,8 +316,6 @@ function consentPlan(
 
 /** It ends before the next slot of a daily task, which would find its run in the way. */
 const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-const waitsForConsent = 'waits for somebody to approve it';
 
 /** The effect was refused, or nobody allowed it in time. */
 function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {

@@ -4,13 +4,8 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import {
-  lockAnswerMs,
-  lockProofEveryMs,
-  lockRetryMs,
-  sharedLockProofEveryMs,
-  startTriesMax,
-} from '../../domain/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
@@ -119,7 +114,7 @@ export const connectionLockKey = 7_290_411_003;
 
 /** What is proved again and again is that the session is there at all; what others may do meanwhile, leases decide. */
 const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
-const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
+export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
 export interface Session {
   readonly url: string;
@@ -258,17 +253,12 @@ async function takeLock({ url, holder, pace, shared }: Taking, before: Backend |
     const take = shared === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
     const { rows } = await client.query<{ held: boolean }>(`select ${take}($1) as held`, [schedulerLockKey]);
     const isTaken = rows[0]?.held === true;
-    if (shared !== undefined) {
-      const rival = isTaken ? null : await holderOf(client);
-      if (!isTaken) throw refusedBy(rival);
-      const backend = await ownBackend(client);
-      if (backend === null) throw pooled();
-      return { ...connected, backend };
-    }
-    const backend = await holderOf(client);
+    const backend = await (isTaken ? ownBackend(client) : holderOf(client));
+    if (!isTaken && shared !== undefined) throw refusedBy(backend);
     if (!isTaken) await endOwn(client, backend, before);
     // Statements of a connection of the past are committed by now, or never.
-    await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
+    if (shared === undefined)
+      await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
     if (backend === null) throw pooled();
     return { ...connected, backend };
   } catch (error) {
@@ -289,7 +279,7 @@ async function endOwn(client: pg.Client, holder: Backend | null, before: Backend
 const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
 /** A connection that waits no longer than this for its answers. */
-export async function connect(url: string, name: string, answerMs: number): Promise<Connected> {
+export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
@@ -297,7 +287,7 @@ export async function connect(url: string, name: string, answerMs: number): Prom
     keepAlive: true,
     stream: () => socket,
     connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
+    query_timeout: workMs,
   });
   // A connection that breaks fails the question that is under way.
   client.on('error', () => undefined);

@@ -7,15 +7,26 @@ import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
-import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Session } from './lock.ts';
-import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
-import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
+import {
+  connect,
+  lockFile,
+  lockNameOf,
+  lockPostgres,
+  sessionPaceMs,
+  type Holder,
+  type Lock,
+  type Session,
+} from './lock.ts';
+import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
+import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
 
 export interface Opened {
   readonly store: Store;
   readonly migrated: Migrated;
+  /** False where the database does not keep callers of some chats apart by itself. */
+  readonly keepsCallers: boolean;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -81,7 +92,11 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
 }
 
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
-function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, watch: FileWatch): Opened {
+function watched(
+  made: Omit<Opened, 'backups' | 'connections' | 'keepsCallers'>,
+  file: string,
+  watch: FileWatch,
+): Opened {
   const backups = fileBackups(file);
   const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
     await watch.require();
@@ -89,6 +104,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
   };
   return {
     ...made,
+    keepsCallers: false,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -142,7 +158,7 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 
 async function openPostgres(opening: Opening): Promise<Opened> {
   const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
-  const pool = postgresPool(url, { max: poolMax });
+  let pool: Pool | null = null;
   const lock = await lockPostgres({
     url: directUrl,
     holder,
@@ -150,22 +166,21 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     pace,
     shared,
     onLost: (error) => {
-      pool.drop();
+      pool?.drop();
       onLost(error);
     },
     onAway: (error) => {
-      if (error !== null) pool.drop();
+      if (error !== null) pool?.drop();
       onAway(error);
     },
   });
   try {
+    const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
+    pool = postgresPool(url, { home, max: poolMax });
     const connections = whileHeld(pool, lock);
-    const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
-      await connections.end();
-      throw error;
-    });
     return {
-      ...opened(postgresEngine(connections), migrated, lock),
+      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
+      keepsCallers: hasCallers,
       backups: null,
       connections: connections.used ?? null,
     };
@@ -176,7 +191,11 @@ async function openPostgres(opening: Opening): Promise<Opened> {
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
+function opened(
+  engine: Engine,
+  migrated: Migrated,
+  lock: Lock,
+): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(
@@ -222,9 +241,14 @@ function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }):
   };
 }
 
-async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
-  const client = await connections.connect();
-  return migratePostgres(client, now).finally(() => client.release());
+/** A step may take long over large tables, and whoever waits for another process waits as long. */
+const migrationMaxMs = 3_600_000;
+
+async function migrateOver(url: string, now: number, pace = sessionPaceMs): Promise<MigratedServer> {
+  const { client, drop } = await connect(url, 'cronogram', pace.answer, migrationMaxMs);
+  return migratePostgres({ query: (text, values) => client.query(text, [...values]), release: drop }, now).finally(
+    drop,
+  );
 }
 
 function tellingOfDoubt(engine: Engine, doubt: () => void): Engine {

@@ -1,6 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
+import { callerText } from '../engine/caller.ts';
+import { goHome, homeIn } from '../engine/home.ts';
 import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
@@ -211,6 +213,8 @@ export interface ServerInspection {
   readonly inspection: Inspection;
   readonly lock: LockState;
   readonly server: string | null;
+  /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
+  readonly callers?: { readonly user: string; readonly areKept: boolean };
 }
 
 /** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
@@ -236,8 +240,9 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
   const server = textOf(await value('show server_version'));
   const holder = textOf(await value(holderText));
   const lock: LockState = holder === null ? { is: 'free' } : { is: 'held', by: holderOf(holder) };
-  if ((await value(`select to_regclass('schema_migrations')`)) === null)
-    return { inspection: { is: 'absent' }, lock, server };
+  const home = await homeIn(client);
+  if (home === null) return { inspection: { is: 'absent' }, lock, server };
+  await client.query(goHome(home));
   const { rows: applied } = await client.query<{ name: string }>(`select name from schema_migrations order by name`);
   const { rows: chats } = await client.query<{ address: string; title: string | null; kind: string | null }>(chatsText);
   const facts: DatabaseFacts = {
@@ -256,7 +261,8 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     sealed:
       (await value(`select to_regclass('secrets')`)) === null ? [] : sealedOf((await client.query(sealedText)).rows),
   };
-  return { inspection: { is: 'sound', facts }, lock, server };
+  const callers = { user: String(await value('select current_user')), areKept: (await value(callerText)) === true };
+  return { inspection: { is: 'sound', facts }, lock, server, callers };
 }
 
 /** The lock on Postgres is held by a connection that is called after its process. */

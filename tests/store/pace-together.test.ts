@@ -75,11 +75,6 @@ test.each([
     await world.store.addMessages(messages, time.now());
 
     const took = await untilDone(fleet, () => strict.calls.length === chats * each, 10 * leastMs);
-    if (process.env['DBG']) {
-      const m = new Map<number, string[]>();
-      for (const c of strict.calls) m.set(c.at, [...(m.get(c.at) ?? []), String(c.by)]);
-      console.log([...m].map(([at, by]) => at + ':' + by.length).join(' '));
-    }
     expect(strict.refused()).toBe(0);
     expect(took / leastMs).toBeLessThanOrEqual(1.02);
     expect(took / leastMs).toBeGreaterThanOrEqual(1);

@@ -56,7 +56,11 @@ export async function aFleet(world: World, count: number, options: FleetOptions)
   return fleet;
 }
 
-async function memberOf(world: World, time: ManualTime, options: FleetOptions & { readonly index: number }): Promise<Member> {
+async function memberOf(
+  world: World,
+  time: ManualTime,
+  options: FleetOptions & { readonly index: number },
+): Promise<Member> {
   const { storeOf = (store: Store) => store } = options;
   const store = storeOf(world.another(), options.index);
   const log = memoryLog();
@@ -68,8 +72,10 @@ async function memberOf(world: World, time: ManualTime, options: FleetOptions & 
   );
   const { id } = rooms.worker;
   await rooms.processes.begun();
-  onTestFinished(() => rooms.processes.end());
   let isAlive = true;
+  onTestFinished(async () => {
+    if (isAlive) await rooms.processes.end();
+  });
   return {
     id,
     store,
@@ -78,7 +84,7 @@ async function memberOf(world: World, time: ManualTime, options: FleetOptions & 
     isAlive: () => isAlive,
     die: async () => {
       isAlive = false;
-      await rooms.processes.end();
+      await world.store.retire(id, null);
     },
   };
 }

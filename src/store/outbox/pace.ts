@@ -60,6 +60,8 @@ export interface Purses {
   readonly all: Purse;
   /** Rows as they stand in the table. */
   readonly stored: ReadonlyMap<string, string>;
+  /** Some are what a process has left that is gone: when its calls have ended is to be written down. */
+  readonly isAnyLeft: boolean;
 }
 
 /** Instants are stored as differences, because the hundreds of a high rate would make the row of all chats long. */
@@ -102,7 +104,12 @@ export function* readPurses(scopes: readonly string[], rates: Rates, now: number
   for (const { scope, isGone } of found) if (isGone === 1) settle(rows, rowOf(rows, scope), { rates, now });
   let open = 0;
   for (const row of rows.values()) open += row.open;
-  return { rows, all: { open, ends: total.ends, heldUntil: total.heldUntil }, stored };
+  return {
+    rows,
+    all: { open, ends: total.ends, heldUntil: total.heldUntil },
+    stored,
+    isAnyLeft: found.some(({ isGone }) => isGone === 1),
+  };
 }
 
 function settle(

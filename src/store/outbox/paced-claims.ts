@@ -34,7 +34,7 @@ function* claimPaced({ busy, ...asked }: PartsAsked, paced: Paced): Script<Paced
   const { now } = asked;
   const { rates, bootId } = paced;
   yield* doubtLeftBehind(now);
-  const seen = yield* readPurses([], rates, now);
+  const seen = yield* purses(rates, now);
   const room = Math.min(asked.limit, roomIn(seen, rates, now));
   if (room === 0) return { room, parts: [], held: [], freeAt: yield* whenAnyMay(seen, rates, now) };
   const held = yield* heldChats(now);
@@ -46,6 +46,14 @@ function* claimPaced({ busy, ...asked }: PartsAsked, paced: Paced): Script<Paced
   const soon = isContended || going.length < parts.length ? now + contendedMs : null;
   const freeAt = soonest(soon, yield* whenOthersMay(held.length > 0, now));
   return { room, parts: claimed, held, freeAt };
+}
+
+function* purses(rates: Rates, now: number): Script<Purses> {
+  const seen = yield* readPurses([], rates, now);
+  if (!seen.isAnyLeft) return seen;
+  const settled = yield* lockedPurses([], rates, now);
+  yield* writePurses(settled, rates);
+  return settled;
 }
 
 /** Others may have set calls aside since the pace was looked at, and the call of a chat may have ended that was on its way then. */

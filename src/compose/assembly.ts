@@ -203,9 +203,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...processOf(outside, bell) });
   const shared = { ...world, store, bell, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const isShared = (outside.process?.sharing ?? null) !== null;
-  const rates = isShared ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
-  const pacer = isShared ? createSharedPacer(shared, rates) : createPacer(shared, rates);
+  const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
@@ -282,6 +281,11 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
 
 function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
   return { prices, defaultTimezone };
+}
+
+/** Whether other processes work with the database as well. */
+function isShared({ process: own = aloneProcess }: Outside): boolean {
+  return own.sharing !== null;
 }
 
 function processOf({ process = aloneProcess }: Outside, bell: Bell) {

@@ -59,7 +59,8 @@ const bigint = 20;
 async function readPostgres(url: string): Promise<Rows> {
   const getTypeParser: pg.CustomTypesConfig['getTypeParser'] = (oid, format) =>
     Number(oid) === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
+  const options = '-c search_path=cronogram,public';
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser }, options });
   await client.connect();
   try {
     const read: [Name, unknown[]][] = [];

@@ -30,8 +30,7 @@ const sandbox = openSandbox({
 const noTravel = {
   now: () => Date.now(),
   nextAt: () => Promise.resolve(null),
-  jump: () =>
-    Promise.reject(new AppError('too_late', 'The clock of a cluster is that of its database, and stays so.')),
+  jump: () => Promise.reject(new AppError('too_late', 'The clock of a cluster is that of its database, and stays so.')),
 };
 const pages = createSandboxPages({
   ...world,

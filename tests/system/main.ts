@@ -13,6 +13,7 @@ import { fleet } from './fleet/fleet.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
+import { rolling } from './rolling.ts';
 import { secondProcess } from './second-process.ts';
 import { soak } from './soak/soak.ts';
 import { stopUnderLoad } from './stop.ts';
@@ -107,6 +108,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  rolling: (options) => onPostgres((databaseUrl) => rolling({ ...options, databaseUrl })),
   fleet: (options) =>
     fleet({
       ...options,

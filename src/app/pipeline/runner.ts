@@ -2,7 +2,7 @@ import { errorText } from '../../domain/errors.ts';
 import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
+import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
@@ -19,6 +19,7 @@ import type {
   StartPlan,
   Unreadable,
 } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
@@ -45,6 +46,7 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -104,7 +106,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      if (stopping || free <= 0) return { taken: 0, more: false };
+      if (stopping || free <= 0 || !deps.processes.isHeld()) return { taken: 0, more: false };
       const kinds = [...live.values()].map(({ kind }) => kind);
       const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
       for (const one of started) execute(one);
@@ -112,7 +114,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
+    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now)),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
@@ -231,9 +233,10 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
+  const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
-  const job = { input, ...whose, ...made };
+  const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -313,8 +316,6 @@ function consentPlan(
 
 /** It ends before the next slot of a daily task, which would find its run in the way. */
 const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-const waitsForConsent = 'waits for somebody to approve it';
 
 /** The effect was refused, or nobody allowed it in time. */
 function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {

@@ -1,9 +1,10 @@
 import { type Actor, apiPrincipal } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import { allows, hostScope } from '../../domain/grant.ts';
+import { allows, hostScope, secretScope } from '../../domain/grant.ts';
 import {
   type OperatorSecret,
   isAmong,
+  isForChat,
   isGranted,
   mayUse,
   nameFault,
@@ -105,6 +106,8 @@ export function createSecretsAhead({ store, operator, kinds }: AheadDeps): Secre
       chatId: place?.chatId ?? null,
       ownerId: owner ?? place?.approvedBy ?? apiPrincipal,
       scopes: kinds.scopesOf(action),
+      // Whoever names them now is asked about that by the reach of their change.
+      unconfirmed: [],
     };
     const scene = await store.secretScene(asked);
     const isMissing = (one: (typeof sent)[number]) => {
@@ -138,8 +141,8 @@ function foundIn(
   scene: SecretScene,
   operator: readonly OperatorSecret[],
 ): Found | Refused {
-  const { scopes, chatId, host } = asked;
-  if (!allows(scopes, `secret:${name}`)) {
+  const { scopes, unconfirmed, chatId, host } = asked;
+  if (!allows(scopes, secretScope(name))) {
     const words = `The grant of this task does not name the secret ${name}. Save the task again, or renew its grant.`;
     return refused('grant_scope', name, words);
   }
@@ -158,8 +161,13 @@ function foundIn(
     const words = `The secret ${name} is for tasks of owners of the bot. Set one of this chat with /secrets set ${name}, or have the operator allow this chat in SECRET_${name}_CHATS.`;
     return refused('secret_missing', name, words);
   }
-  const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
-  if (mayGo) return { name, stored, given };
+  const confirmed = isForChat(rules, scene.addresses) ? scopes : scopes.filter((one) => !unconfirmed.includes(one));
+  const mayGo = rules.hosts.length === 0 ? isGranted(confirmed, host) : isAmong(rules.hosts, host);
+  if (mayGo && (rules.hosts.length > 0 || allows(confirmed, secretScope(name)))) return { name, stored, given };
+  if (rules.hosts.length === 0 && isGranted(scopes, host)) {
+    const words = `${hostWords(name, host)} Who named the two together is no owner of the bot. An owner lets it go there by Renew in /grants, or the operator names its hosts.`;
+    return refused('secret_host', name, words);
+  }
   return refused(
     'secret_host',
     name,

@@ -115,6 +115,7 @@ export const grantFields = {
   grantId: maybe(g.id),
   grantOwner: maybe(g.ownerId),
   grantScopes: maybe(g.scopes),
+  grantUnconfirmed: maybe(g.unconfirmed),
   grantExpiresAt: g.expiresAt,
   grantRevokedAt: g.revokedAt,
   grantCreatedAt: maybe(g.createdAt),
@@ -124,7 +125,8 @@ export function readGrant(row: Answer<typeof grantFields>, chatId: string): Gran
   const { grantId: id, grantOwner: ownerId, grantScopes: scopes, grantExpiresAt: expiresAt } = row;
   const { grantRevokedAt: revokedAt, grantCreatedAt: createdAt } = row;
   if (id === null || ownerId === null || scopes === null || createdAt === null) return null;
-  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt, createdAt };
+  const unconfirmed = readTexts('unconfirmed', row.grantUnconfirmed ?? '[]');
+  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), unconfirmed, expiresAt, revokedAt, createdAt };
 }
 
 /** Columns that the planning of a slot needs, over `dueSource`; see `readDue`. */

@@ -29,6 +29,8 @@ const { values: given } = parseArgs({
     kills: { type: 'string', default: '50' },
     tasks: { type: 'string', default: '54' },
     only: { type: 'string' },
+    /** Tasks of the fleet, each due every 33 seconds. */
+    fleet: { type: 'string', default: '10000' },
     /** How long the soak takes at least. */
     minutes: { type: 'string', default: '5' },
     /** The crash scenario alone, in full, on Postgres. */

@@ -8,7 +8,7 @@ import { settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dayMoment } from '../kit/clock.ts';
 import { endMoment } from '../kit/days.ts';
 import { onChat, onNamedTask, onTask, targetOf } from '../kit/guards.ts';
-import { arg, button, dataOf, inRows, longId, shortId } from '../kit/press.ts';
+import { arg, button, dataOf, inRows, longId, type Rows, shortId } from '../kit/press.ts';
 import { blocks, drawn, lines, type Rich } from '../kit/rich.ts';
 import { calledOf, demand, mayManage, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -115,14 +115,10 @@ function unconfirmedText(grant: Pick<GrantView, 'scopes' | 'unconfirmed'> | null
 
 /** One right with all that it names, and what can be done with it. */
 async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
-  const { grants: words, reminder } = texts;
+  const { grants: words } = texts;
   const grant = await ctx.store.readGrant(task.grantId);
   const setting = settingFor(task, ctx);
   const mayChange = mayManage(ctx) || task.ownerId === ctx.person.actor;
-  const holds = grant !== null && grant.revokedAt === null && (grant.expiresAt ?? Infinity) > setting.now;
-  const [id, of] = [shortId(task.id), shortId(task.grantId)];
-  const mayConfirm = ctx.person.isOwner && (grant?.unconfirmed.length ?? 0) > 0;
-  const isRenewable = !holds || grant.expiresAt !== null || mayConfirm;
   return drawn(
     blocks(
       words.title(taskName(task), standing(grant, setting)),
@@ -134,18 +130,26 @@ async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
           grant === null ? null : dayMoment(grant.createdAt, setting),
         ),
       ),
-      mayChange ? words.how(task.number, holds) : null,
+      mayChange ? words.how(task.number, holdsAt(grant, setting.now)) : null,
     ),
-    [
-      mayChange
-        ? [
-            isRenewable ? button(reminder.button.renew, dataOf('regrant', id, of)) : null,
-            holds ? button(words.revoke, dataOf('revoke', id, of)) : null,
-          ]
-        : [],
-      [button(texts.button.back, dataOf('grants', 0))],
-    ],
+    [mayChange ? changeRow(ctx, task, grant) : [], [button(texts.button.back, dataOf('grants', 0))]],
   );
+}
+
+function holdsAt(grant: Held, now: number): boolean {
+  return grant !== null && grant.revokedAt === null && (grant.expiresAt ?? Infinity) > now;
+}
+
+/** A right that holds for good is renewed by an owner of the bot alone, who confirms with that what others have named. */
+function changeRow({ person, clock }: ChatContext, task: Task, grant: GrantView | null): Rows[number] {
+  const holds = holdsAt(grant, clock.now());
+  const mayConfirm = person.isOwner && grant !== null && grant.unconfirmed.length > 0;
+  const isRenewable = !holds || grant?.expiresAt !== null || mayConfirm;
+  const [id, of] = [shortId(task.id), shortId(task.grantId)];
+  return [
+    isRenewable ? button(texts.reminder.button.renew, dataOf('regrant', id, of)) : null,
+    holds ? button(texts.grants.revoke, dataOf('revoke', id, of)) : null,
+  ];
 }
 
 /** Commands of this story whose words are more than the name of a task. */

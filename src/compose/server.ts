@@ -29,7 +29,7 @@ import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault } from '../system/vault.ts';
-import { asideApi } from '../telegram/api.ts';
+import { asideApi, whileHeld } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
@@ -161,7 +161,9 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
   const site: { url: string | null } = { url: null };
-  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
+  const isHeld = (): boolean => rooms.processes.isHeld();
+  const heldApi = whileHeld(wire.api, isHeld);
+  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
   const rooms = composeRooms(config, world, {
     store,
     process: {
@@ -179,11 +181,11 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
+    platform: (budget) => createPlatform(asideApi(heldApi, budget), { clock, defaultTimezone }),
     vault: openVault(vaultSource(config)),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget, blobs, kinds) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
+      telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
   await rooms.processes.begun();
   const batchMax = config.BATCH_SIZE;

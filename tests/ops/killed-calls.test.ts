@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { signatures } from '../../src/system/signature.ts';
 import { soon, testMaxMs } from '../support/patience.ts';
@@ -57,6 +59,15 @@ function keptAlive(allow: readonly string[], atEnd: AtEnd) {
       program.kill('SIGKILL');
       await program.ended;
     },
+    /** The database takes nothing from now on; the server dies once it has found that out with the next refresh token. */
+    killUnwritten: async () => {
+      const database = new Database(join(folder, 'c.db'));
+      database.exec('begin immediate');
+      await program.logs('refresh_token_not_written');
+      program.kill('SIGKILL');
+      await program.ended;
+      database.close();
+    },
     next: () => {
       program = begin();
     },
@@ -79,8 +90,17 @@ function keptAlive(allow: readonly string[], atEnd: AtEnd) {
   };
 }
 
+/** When the caller dies: before it is answered, or with the whole answer in its hands, which it cannot write. */
+type Moment = 'unanswered' | 'unwritten';
+
+interface Scene {
+  readonly hasGrace: boolean;
+  readonly moment: Moment;
+  readonly atEnd: AtEnd;
+}
+
 /** Rotates with each answer. With a grace the token before is good for whoever lost the answer. */
-async function tokenServer(hasGrace: boolean, atEnd: AtEnd, dies: () => Promise<void>) {
+async function tokenServer({ hasGrace, moment, atEnd }: Scene, dies: () => Promise<void>) {
   let made = 0;
   const asked: (string | null)[] = [];
   const server = await listening(atEnd, async ({ body }) => {
@@ -90,8 +110,11 @@ async function tokenServer(hasGrace: boolean, atEnd: AtEnd, dies: () => Promise<
     if (given !== `refresh-token-${made}` && !isRepeat) return [400, { error: 'invalid_grant' }];
     if (!isRepeat) made += 1;
     if (asked.length === 1) {
-      await dies();
-      return null;
+      const dying = dies();
+      if (moment === 'unanswered') {
+        await dying;
+        return null;
+      }
     }
     const grant = { access_token: `access-token-${made}`, token_type: 'Bearer', expires_in: 3600 };
     return [200, { ...grant, refresh_token: `refresh-token-${made}` }];
@@ -99,7 +122,8 @@ async function tokenServer(hasGrace: boolean, atEnd: AtEnd, dies: () => Promise<
   return { ...server, asked };
 }
 
-async function refreshing(hasGrace: boolean, atEnd: AtEnd) {
+async function refreshing(scene: Scene) {
+  const { moment, atEnd } = scene;
   const bearers: unknown[] = [];
   const target = await listening(atEnd, async ({ headers }) => {
     bearers.push(headers.authorization);
@@ -107,12 +131,12 @@ async function refreshing(hasGrace: boolean, atEnd: AtEnd) {
   });
   const death = aDeath();
   let kill = async () => {};
-  const server = await tokenServer(hasGrace, atEnd, async () => {
+  const server = await tokenServer(scene, async () => {
     await kill();
     death.came();
   });
   const alive = keptAlive([target.place, server.place], atEnd);
-  kill = alive.kill;
+  kill = moment === 'unanswered' ? alive.kill : alive.killUnwritten;
   await alive.secret('CLIENT', 'client secret');
   await alive.secret('REFRESH', 'refresh-token-0');
   const client = { kind: 'oauth2', token_url: server.url, client_id: 'shop', secret: 'CLIENT' };
@@ -122,19 +146,22 @@ async function refreshing(hasGrace: boolean, atEnd: AtEnd) {
   return { alive, server, bearers, id };
 }
 
+const moments: readonly (readonly [when: string, Moment])[] = [
+  ['while a token server answers', 'unanswered'],
+  ['between the whole answer of a token server and its commit', 'unwritten'],
+];
+
 // Each waits for the turn of the dead at a token server to be over most of the time, so they do it side by side.
 describe.concurrent('a server that is killed', () => {
-  it('between the answer of a token server and its commit loses no token where there is a grace', async ({
-    onTestFinished: atEnd,
-  }) => {
-    const { alive, server, bearers, id } = await refreshing(true, atEnd);
+  it.for(moments)('%s loses no token where there is a grace', async ([, moment], { onTestFinished: atEnd }) => {
+    const { alive, server, bearers, id } = await refreshing({ hasGrace: true, moment, atEnd });
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect(server.asked).toEqual(['refresh-token-0', 'refresh-token-0']);
     expect(bearers).toEqual(['Bearer access-token-1']);
   });
 
-  it('there says what was lost and what to set anew where there is none', async ({ onTestFinished: atEnd }) => {
-    const { alive, server, bearers, id } = await refreshing(false, atEnd);
+  it.for(moments)('%s says what was lost where there is none', async ([, moment], { onTestFinished: atEnd }) => {
+    const { alive, server, bearers, id } = await refreshing({ hasGrace: false, moment, atEnd });
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }));
     expect((await alive.lastRun(id))?.error_message).toMatch(
       /was lost at .*set the new one with \/secrets set REFRESH/,

@@ -2,6 +2,7 @@ import { errorText } from '../../domain/errors.ts';
 import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
+import { takesKind, type KindRules } from '../../domain/processes/process.ts';
 import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
@@ -10,6 +11,7 @@ import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
+  Claimable,
   Counts,
   RunEnd,
   RunStore,
@@ -46,7 +48,11 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
-  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone' | 'self'>;
+  /** Kinds of actions that this process does, and how many of each at once. */
+  readonly takes: KindRules;
+  /** Kinds of which nothing begins for now. */
+  readonly pausedKinds?: () => readonly string[];
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -84,6 +90,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   });
 
   const execute = (started: StartedRun) => {
+    if (!deps.processes.isHeld()) {
+      claims.giveUp();
+      return;
+    }
     const controller = new AbortController();
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
@@ -114,7 +124,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now)),
+    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now, claimableOf(deps))),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
@@ -133,6 +143,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   };
 }
 
+function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: RunnerDeps): Claimable {
+  const others = actions.kinds.filter((kind) => !takesKind(takes, kind));
+  return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
+}
+
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
 function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promise<Started> {
   const most = Math.ceil(deps.concurrency * shareMax);
@@ -141,9 +156,10 @@ function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promis
     for (const kind of live) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     return counts;
   };
-  const isFull = (kind: string, count = 0) => kind !== 'message' && count >= most;
+  const mostOf = (kind: string) => deps.takes.limits.get(kind) ?? (kind === 'message' ? Infinity : most);
+  const isFull = (kind: string, count = 0) => count >= mostOf(kind);
   const without = [...counted()].filter(([kind, count]) => isFull(kind, count)).map(([kind]) => kind);
-  return deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
+  return deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
     const counts = counted();
     return runs.flatMap((run) => {
       // A run that a dead process left behind had its place.

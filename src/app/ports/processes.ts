@@ -3,6 +3,8 @@ import type { ProcessView } from '../../domain/processes/process.ts';
 /** The processes that share the database, of which this is one. */
 export interface Processes {
   readonly self: ProcessView;
+  /** Whether it has the database for itself. */
+  readonly isAlone: boolean;
   /**
    * Whether this process may still do what leaves it: a call of Telegram, a request, the start of an action. One that was
    * frozen or cut off may not, because others have taken over by then; it asks this right before.
@@ -14,6 +16,8 @@ export interface Processes {
   begun(): Promise<void>;
   /** Those that live, the oldest first. */
   live(): Promise<readonly ProcessView[]>;
+  /** Since when no process works, where that is long enough to be told; null while one does. */
+  pausedSince(): Promise<number | null>;
 }
 
 export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
@@ -25,7 +29,7 @@ export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' 
 /** A renewal, by the clock of the database. */
 export interface Renewed {
   readonly at: number;
-  /** Since when the lease was held without a break. */
+  /** Since when it has lived without having been ended by another: what it held before that is lost. */
   readonly heldSince: number;
   readonly isKeeper: boolean;
   /** Leases of others are over, or rows are held by a process that is gone: somebody is to rescue them. */
@@ -45,6 +49,8 @@ export interface ProcessStore {
   databaseTime(): Promise<number>;
   /** Those that live; with `since` also those that have ended after it. The oldest come first. */
   listProcesses(since: number | null): Promise<readonly ProcessView[]>;
+  /** When a process that works was last seen, and for how long that has been; null where there was none. A lease that holds counts as seen now. */
+  lastWorker(): Promise<{ readonly seenAt: number; readonly agoMs: number } | null>;
 }
 
 export interface Rescued {

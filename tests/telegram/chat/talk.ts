@@ -177,6 +177,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const chatDeps: ChatDeps = {
     ...rooms,
+    pausedSince: () => rooms.processes.pausedSince(),
     deleteSaid: async () => true,
     digest: sha256,
     alarms: rooms.alarms,

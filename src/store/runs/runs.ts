@@ -185,7 +185,14 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, bootId: null }),
+    set: ({ status, error, errorCode }) => ({
+      status,
+      error,
+      errorCode,
+      finishedAt: now,
+      bootId: null,
+      reservedAt: null,
+    }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {

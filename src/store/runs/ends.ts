@@ -38,7 +38,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       error: end.error,
       errorCode: errorCodeOf(end),
       freeAttempts: end.run.freeAttempts + (end.isFree === true ? 1 : 0),
-      reservedAt: isFinal(end) ? null : (end.run.reserved?.at ?? null),
+      reservedAt: sql`case when ${isFinal(end) ? 1 : 0} = 1 then null else reserved_at end`,
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });

@@ -18,23 +18,16 @@ export interface Needle {
 export type Search = (bytes: Buffer, found: (from: number, to: number) => void) => void;
 
 export function searchFor(needles: readonly Needle[]): Search {
-  const { groups, beginnings, slots, shift } = byBeginning(needles);
+  const known = byBeginning(needles);
+  const { groups } = known;
   return (bytes, found) => {
-    const last = slots.length - 1;
     let hashes: Hashes | null = null;
     let [beginning, from, covered] = [0, -1, 0];
     for (let end = 0; end < bytes.length; end += 1) {
       beginning = (beginning << 8) | (bytes[end] ?? 0);
-      let place = Math.imul(beginning, spreading) >>> shift;
-      let slot = slots[place] ?? 0;
-      while (slot !== 0 && beginnings[slot] !== beginning) {
-        place = (place + 1) & last;
-        slot = slots[place] ?? 0;
-      }
       const index = end + 1 - secretBytesMin;
-      if (slot === 0 || index < 0) continue;
-      const group = groups[slot];
-      if (group === undefined || covered - index >= group.longest) continue;
+      const group = groups[slotOf(known, beginning)];
+      if (group === undefined || index < 0 || covered - index >= group.longest) continue;
       hashes ??= hashesOf(bytes);
       const least = covered - index + 1 - group.after;
       const needle = longestAt((group.ladder ??= ladderOf(group.needles)), hashes, index, least);
@@ -91,6 +84,17 @@ function byBeginning(needles: readonly Needle[]): Groups {
     slots[place] = group;
   }
   return { groups: [undefined, ...groups], beginnings, slots, shift: 32 - bits };
+}
+
+/** 0 where nothing begins like that. */
+function slotOf({ beginnings, slots, shift }: Groups, beginning: number): number {
+  let place = Math.imul(beginning, spreading) >>> shift;
+  let slot = slots[place] ?? 0;
+  while (slot !== 0 && beginnings[slot] !== beginning) {
+    place = (place + 1) & (slots.length - 1);
+    slot = slots[place] ?? 0;
+  }
+  return slot;
 }
 
 function bitsFor(count: number): number {

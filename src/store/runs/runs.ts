@@ -46,6 +46,7 @@ import { countBegun } from './thread-runs.ts';
 export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelRequested, nextRunAt, wakeRuns };
 
 const { runs } = columns;
+const released = { bootId: null, reservedAt: null } as const;
 
 function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
   const { made, refused } = yield* insertRuns([run]);
@@ -186,14 +187,7 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error, errorCode }) => ({
-      status,
-      error,
-      errorCode,
-      finishedAt: now,
-      bootId: null,
-      reservedAt: null,
-    }),
+    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, ...released }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {

@@ -37,4 +37,6 @@ export const {
   tokenChats,
   credentials,
   secrets,
+  processes,
+  pace,
 } = sqliteTables;

@@ -183,7 +183,7 @@ const filters = {
     .meta({ description: 'all, without those that were deleted; enabled is active, disabled the rest.' }),
   q: searchText.optional().meta({ description: 'Text in the title or the instructions.' }),
   tag: searchText.optional(),
-  subject: searchText.optional(),
+  subject: searchText.optional().meta({ description: 'The subject, in small letters or capitals.' }),
 };
 const threadTasksQuery = strict({ ...filters, ...page });
 const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });
@@ -227,6 +227,10 @@ const grantAnswer = strict({
   owner_user_key: z.string(),
   thread_key: z.string().meta({ description: 'The chat in which it holds.' }),
   scopes: z.array(z.string()),
+  unconfirmed: z.array(z.string()).meta({
+    description:
+      'Those of them that no owner of the bot has vouched for: a secret of the operator that names no hosts does not go by them.',
+  }),
   budget_account: z.string().meta({ description: 'Whose budget its runs spend: the thread key of a chat.' }),
   expires_at: instant.nullable(),
   revoked_at: instant.nullable(),

@@ -11,6 +11,7 @@ import type { Spending } from '../app/use-cases/spending.ts';
 import type { Config } from '../config/config.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
+import { does } from '../domain/processes/process.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
 import type { CallerRooms } from '../http/serving.ts';
@@ -79,6 +80,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
     apiRate,
+    withoutApi: does(config.ROLE, 'api') ? null : config.ROLE,
     token,
     version,
     health: {
@@ -139,7 +141,7 @@ export function vaultSource(config: Config): VaultSource {
 export type Phase = ReturnType<typeof createPhase>;
 
 /** The life of a server: it is ready from the end of its start to the first moment of its stop. */
-export function createPhase() {
+export function createPhase(log: Pick<World['log'], 'debug'>) {
   let now: 'starting' | 'running' | 'stopping' = 'starting';
   let what = 'start';
   return {
@@ -155,6 +157,7 @@ export function createPhase() {
     /** Notes what is waited for, until something else is. */
     waitFor: <T>(name: string, work: Promise<T>): Promise<T> => {
       what = name;
+      log.debug('stop_waits', { for: name });
       return work;
     },
   };

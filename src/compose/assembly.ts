@@ -8,12 +8,14 @@ import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlo
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
+import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
+import { createPacer } from '../app/pacing/pacer.ts';
+import { createSharedPacer } from '../app/pacing/shared-pacer.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
-import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
@@ -35,7 +37,7 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
+import type { KeyRing } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -63,8 +65,9 @@ import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import { ratesOf, ratesOfSeveral, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
+import { everyKind } from '../domain/processes/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
@@ -102,8 +105,6 @@ export interface Outside {
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
   readonly outbound?: OutboundOfTasks;
-  /** In the place of those that the store keeps. */
-  readonly runSecrets?: RunSecrets;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
   /** In which days begin where nobody says otherwise. */
@@ -116,6 +117,8 @@ export interface Outside {
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
   readonly vault?: KeyRing;
+  /** Absent where the process has the database for itself. */
+  readonly process?: ProcessFacts;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -147,6 +150,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly worker: Worker;
+  readonly processes: OwnProcess;
   readonly bell: Bell;
   readonly alarms: Alarms;
   /** One look at the database for all who want to know how it stands. */
@@ -161,7 +165,6 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly nagging: Nagging;
   readonly approvals: Approvals;
   readonly secrets: SecretKeeping;
-  readonly runSecrets: RunSecrets;
   readonly secretQuestions: SecretQuestions;
   connect(loop: LoopName, ring: () => void): void;
 }
@@ -194,9 +197,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
+  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...processOf(outside, bell) });
+  const shared = { ...world, store, bell, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const pacer = createPacer(shared, paceOf(settings));
+  const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
@@ -209,8 +214,14 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
-  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
+  const runner = createRunner({
+    ...shared,
+    actions,
+    blobs,
+    takes: (outside.process ?? aloneProcess).takes,
+    concurrency: settings.RUN_CONCURRENCY,
+  });
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), rates };
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
@@ -224,6 +235,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
+    processes,
     bell,
     ...watch,
     budget: pacer,
@@ -273,6 +285,20 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
 function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
   return { prices, defaultTimezone };
 }
+
+/** Whether other processes work with the database as well. */
+function isShared({ process: own = aloneProcess }: Outside): boolean {
+  return own.sharing !== null;
+}
+
+function processOf({ process = aloneProcess }: Outside, bell: Bell) {
+  const onFree = () => {
+    for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);
+  };
+  return { facts: process, onFree };
+}
+
+const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };
 
 function keptBy(
   { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,

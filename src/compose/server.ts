@@ -1,43 +1,42 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { libraries } from '../app/housekeeping/second-opinion.ts';
-import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
-import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
-import type { Config } from '../config/config.ts';
+import type { LoopName, Templates } from '../app/ports/outside.ts';
+import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
-import type { PageOfMetrics } from '../http/app.ts';
+import { does } from '../domain/processes/process.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { newestCopy } from '../store/files/backup.ts';
-import type { TravelTime } from '../system/clock.ts';
+import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
-import { openNotepad } from '../system/ids.ts';
+import { createIds, openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { keepAddress } from '../system/own-address.ts';
-import { createPool, type Pool } from '../system/pool/pool.ts';
+import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault } from '../system/vault.ts';
-import { asideApi } from '../telegram/api.ts';
+import { asideApi, whileHeld } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
-import { openTelegramIn } from './telegram-in.ts';
+import { countedBackups, metricsPage, startAtZero } from './measures.ts';
+import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
@@ -76,12 +75,17 @@ interface Starting {
 /** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
-  const time = isSandboxed(config) ? timeOf(starting.world) : null;
-  const world = time === null ? starting.world : travelling(starting.world, time);
+  const common = isShared(config) ? clockOf(starting.world) : null;
+  const real = common === null ? starting.world : onClock(starting.world, common);
+  const time = isSandboxed(config) ? timeOf(real) : null;
+  const world = time === null ? real : travelling(real, time);
   const file = databaseFile(config.DATABASE_URL);
   const copy = file === null || existsSync(file) ? null : newestCopy(file);
   const opened = await openStore({
     url: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    poolMax: config.DATABASE_POOL,
+    ...(common === null ? {} : { shared: { onStandby: (holder) => tellStandby(world.log, holder) } }),
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
     onAway: (error) => {
@@ -91,14 +95,16 @@ export async function startServer(starting: Starting): Promise<Server> {
     timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
+  if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
-  const realTimer = starting.world.timer;
+  const host = starting.world;
   let wire: Wire | null = null;
   try {
+    if (common !== null) await readClock(starting.world, common, opened.store);
     if (time !== null) time.skip(await skippedBefore(opened.store));
-    wire = await openWire(config, world, { timer: realTimer, meter });
-    const app = await build({ ...starting, world, time, realTimer, opened, meter, wire });
+    wire = await openWire(config, world, { timer: host.timer, meter });
+    const app = await build({ ...starting, world, host, time, common, opened, meter, wire });
     return { ...(await start(app, starting)), lostCopy: copy };
   } catch (error) {
     await wire?.close();
@@ -107,30 +113,67 @@ export async function startServer(starting: Starting): Promise<Server> {
   }
 }
 
+type CommonClock = ReturnType<typeof createDatabaseClock>;
+
+function clockOf({ clock, stopwatch }: World): CommonClock {
+  return createDatabaseClock({ now: () => clock.now(), elapsed: () => stopwatch.elapsed() });
+}
+
+/** Ids count up with the clock that all processes share. */
+function onClock(world: World, clock: CommonClock): World {
+  return { ...world, clock, ids: createIds(() => clock.now()) };
+}
+
+/** The first answer takes as long as a connection; the second tells the time well. */
+async function readClock({ stopwatch }: World, clock: CommonClock, store: Opened['store']): Promise<void> {
+  for (const _round of [1, 2]) {
+    const before = stopwatch.elapsed();
+    const at = await store.databaseTime();
+    clock.adopt({ at, before, after: stopwatch.elapsed() });
+  }
+}
+
+function tellStandby(log: World['log'], holder: string | null): void {
+  if (holder === null) log.info('standby_over');
+  else log.warn('standby', { held_by: holder });
+}
+
 interface Building extends Starting {
+  /** The clock of a database that several processes share; null where this one has it for itself. */
+  readonly common: CommonClock | null;
   readonly opened: Opened;
   readonly meter: PrometheusMeter;
   readonly wire: Wire;
   /** The time that is moved, in the sandbox. */
   readonly time: TravelTime | null;
-  /** Timeouts are measured by the real clock, also in the sandbox. */
-  readonly realTimer: Timer;
+  /** The world of this computer: timeouts and leases are measured by it, whatever a sandbox or the database says. */
+  readonly host: World;
 }
 
 /** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
-async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
+async function build({ config, world, version, opened, meter, wire, time, host, common, ...starting }: Building) {
   const { clock, log } = world;
   const { DEFAULT_TIMEZONE: defaultTimezone } = config;
-  const patient = { ...world, timer: realTimer };
-  const phase = createPhase();
+  const patient = { ...world, timer: host.timer };
+  const phase = createPhase(log);
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
   const site: { url: string | null } = { url: null };
-  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
+  const isHeld = (): boolean => rooms.processes.isHeld();
+  const heldApi = whileHeld(wire.api, isHeld);
+  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
   const rooms = composeRooms(config, world, {
     store,
+    process: {
+      role: config.ROLE,
+      release: version,
+      host: hostname(),
+      pid: process.pid,
+      takes: config.WORKER_KINDS,
+      sharing: common === null ? null : { ...host, wall: host.clock, onTime: (reading) => common.adopt(reading) },
+    },
     backups: countedBackups(opened.backups, meter),
     outbound,
     prices: config.PRICES,
@@ -138,18 +181,20 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
+    platform: (budget) => createPlatform(asideApi(heldApi, budget), { clock, defaultTimezone }),
     vault: openVault(vaultSource(config)),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget, blobs, kinds) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
+      telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
+  await rooms.processes.begun();
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
-  await followZoneRules(zones);
+  const works = does(config.ROLE, 'work');
+  if (works) await followZoneRules(zones);
   await rooms.secrets.allowFirst();
   await tellOfKeys(rooms.secrets, log);
-  const loops = createLoops(config, { world, rooms, meter });
+  const loops = works ? createLoops(config, { world, rooms, meter }) : [];
   startAtZero(meter, loops);
   let claim: string | null = null;
   const printClaim = (code: string) => {
@@ -157,7 +202,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     starting.printClaim(code);
   };
   const made = { config, world, version, wire, rooms, store, loops };
-  const telegramIn = openTelegramIn({ ...made, printClaim });
+  const telegramIn = does(config.ROLE, 'intake') ? openTelegramIn({ ...made, printClaim }) : noTelegramIn;
   const travel = time === null ? null : travelOf({ ...made, time, telegramIn });
   const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
@@ -175,7 +220,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
     intakeStillMs: () => telegramIn.health().stillMs,
-    watched: [{ name: 'telegram', health: telegramIn.health }],
+    watched: telegramIn === noTelegramIn ? [] : [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
   return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
@@ -194,7 +239,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   });
   secrets?.add(api.token);
   if (pages !== null) site.url = siteAddress(listening.port);
-  await rooms.downtimes.open();
+  if (does(config.ROLE, 'work')) await rooms.downtimes.open();
   for (const loop of loops) loop.start();
   telegramIn.start();
   heartbeat?.start();
@@ -217,7 +262,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
  * start. The port closes last: until then clients are told that the server stops.
  */
 async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening: Listening): Promise<void> {
-  const { loops, rooms, telegramIn, wire, pages, opened } = app;
+  const { config, loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
   // Streams of the pages would hold up the stop.
@@ -231,63 +276,9 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());
-  await phase.waitFor('database', rooms.downtimes.close());
+  if (does(config.ROLE, 'work')) await phase.waitFor('database', rooms.downtimes.close());
+  await phase.waitFor('database', rooms.processes.end());
   await phase.waitFor('database', opened.close());
-}
-
-type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
-  readonly meter: PrometheusMeter;
-  readonly opened: Pick<Opened, 'backups' | 'connections'>;
-  readonly pool: Pick<Pool, 'jobs'>;
-};
-
-/** The page of metrics: counters, and gauges as they stand when the page is read. */
-function metricsPage({ config, world, meter, opened, ...made }: Measured, ready: () => Promise<Ready>): PageOfMetrics {
-  const look = createGauges({
-    ...world,
-    ...made,
-    ready,
-    connections: opened.connections,
-    poolJobs: made.pool.jobs,
-    retentionDays: config.RETENTION_DAYS,
-    makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
-    build: { version: made.version, node: process.versions.node },
-  });
-  return { contentType: meter.contentType, page: async () => meter.page(await look()) };
-}
-
-/** Counters that alerts look at stand at zero from the start, because a series that begins above zero shows no rise. */
-function startAtZero(meter: Meter, loops: readonly Loop[]): void {
-  for (const { name } of loops) meter.count('loop_failures_total', { loop: name }, 0);
-  for (const room of ['runner', 'deliverer']) meter.count('rescues_total', { room }, 0);
-  for (const schedule of Object.keys(libraries))
-    meter.count('second_opinions_total', { schedule, result: 'differs' }, 0);
-  for (const result of ['made', 'failed']) meter.count('backups_total', { result }, 0);
-  for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
-  for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
-  meter.count('clock_set_backs_total', {}, 0);
-  meter.count('pool_children_started_total', {}, 0);
-  for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
-  for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);
-  meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
-  meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
-}
-
-function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
-  if (backups === null) return null;
-  return {
-    ...backups,
-    make: async (now) => {
-      try {
-        const made = await backups.make(now);
-        meter.count('backups_total', { result: 'made' });
-        return made;
-      } catch (error) {
-        meter.count('backups_total', { result: 'failed' });
-        throw error;
-      }
-    },
-  };
 }
 
 /** Secrets whose key is not there make nothing else wait, so the server starts and says so. */

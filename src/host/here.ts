@@ -15,10 +15,10 @@ import {
   type Stray,
 } from '../config/config.ts';
 import { loadEnvFile } from '../config/surroundings.ts';
-import { lockNameOf, lockState, type LockState } from '../store/engine/lock.ts';
+import { lockNameOf, lockState } from '../store/engine/lock.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { keptAside, listCopies } from '../store/files/backup.ts';
-import { inspectFile, inspectPostgres, type Inspection } from '../store/files/inspection.ts';
+import { inspectFile, inspectPostgres, type ServerInspection } from '../store/files/inspection.ts';
 import { systemClock, systemTimer } from '../system/clock.ts';
 import { addressFileName, isRunning } from '../system/own-address.ts';
 import { childFault } from '../system/pool/pool.ts';
@@ -126,7 +126,7 @@ function systemIn(folder: string, userConfig: string): System {
     host: hostname(),
     userUnits: join(userConfig, 'systemd', 'user'),
     systemUnits: '/etc/systemd/system',
-    userName: userInfo().username,
+    userName: ownName(),
     zoneGuess: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     isRunning,
     hasSystemd: () => existsSync('/run/systemd/system'),
@@ -163,10 +163,17 @@ function run(command: string, args: readonly string[]): Promise<Ran> {
   });
 }
 
-/** The number where there is no name; systemd takes both. */
+/** The number where there is no name, as of a container that runs under any number; systemd takes both. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 0);
+  }
+}
+
 function nameOf(uid: number): string {
-  const { uid: ownUid, username } = userInfo();
-  if (uid === ownUid) return username;
+  if (uid === process.getuid?.()) return ownName();
   const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
   const entry = lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid));
   return entry?.[0] ?? String(uid);
@@ -174,12 +181,7 @@ function nameOf(uid: number): string {
 
 /* ---- the database of the configuration ---- */
 
-export interface Examined {
-  readonly inspection: Inspection;
-  readonly lock: LockState;
-  /** The version of the Postgres server. */
-  readonly server: string | null;
-}
+export type Examined = ServerInspection;
 
 /** Where the key of the secrets is looked for. */
 export function keySource({ config, database }: Settings): VaultSource {

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { CONFIG_KEYS, readConfig } from '../../src/config/config.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
 import { aFolder } from '../support/place.ts';
+import { freePort } from '../support/ports.ts';
 import { startProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -104,8 +105,10 @@ describe('the image', () => {
   });
 
   it('asks a health check that a server passes, and that nobody fails to hear of when there is none', async () => {
-    const program = startProgram(aFolder(onTestFinished), { DATABASE_URL: 'file:c.db' }, onTestFinished);
-    const { port } = new URL(await program.url());
+    const port = String(await freePort());
+    const settings = { DATABASE_URL: 'file:c.db', HTTP_PORT: port };
+    const program = startProgram(aFolder(onTestFinished), settings, onTestFinished);
+    await program.url();
     const [command = '', ...args] = argvOf(restOf(last, 'HEALTHCHECK')[0] ?? '');
     expect(command).toBe('node');
     const check = (script: readonly string[]) =>
@@ -153,11 +156,13 @@ const composeFile = parse(text('compose.yaml'), { merge: true }) as ComposeFile;
 
 /** The keys of a service that are used here, out of those that Compose knows: a slip in one of them would be refused, or go unnoticed. */
 const serviceKeys = new Set(
-  'image build profiles restart init ports volumes read_only tmpfs cap_drop security_opt pids_limit mem_limit stop_grace_period healthcheck logging env_file environment secrets depends_on'.split(
+  'image build profiles restart init ports volumes read_only tmpfs cap_drop security_opt pids_limit mem_limit stop_grace_period healthcheck logging env_file environment secrets depends_on deploy'.split(
     ' ',
   ),
 );
-const ours = ['cronogram', 'cronogram-postgres'].map((name) => [name, composeFile.services[name] ?? {}] as const);
+const alone = ['cronogram', 'cronogram-postgres'];
+const together = ['cronogram-api', 'cronogram-bot', 'cronogram-worker'];
+const ours = [...alone, ...together].map((name) => [name, composeFile.services[name] ?? {}] as const);
 
 describe('compose.yaml', () => {
   it('uses keys that Compose knows, and names volumes, secrets and services that it declares', () => {
@@ -176,21 +181,24 @@ describe('compose.yaml', () => {
     }
   });
 
-  it.each(ours)('lets %s write to its volume alone, rise to nothing, and stop in its own time', (_name, service) => {
-    expect(service).toMatchObject({
-      build: '.',
-      read_only: true,
-      cap_drop: ['ALL'],
-      init: true,
-      security_opt: ['no-new-privileges:true'],
-      volumes: ['data:/data'],
-      restart: 'unless-stopped',
-    });
-    const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
-    expect(Number(seconds) * 1000).toBeGreaterThan(stopMaxMs);
-    // Ports are closed to other computers until the owner decides otherwise.
-    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:8787$/);
-  });
+  it.each(ours)(
+    'lets %s write to its volume or to memory alone, rise to nothing, and stop in its own time',
+    (name, service) => {
+      expect(service).toMatchObject({
+        build: '.',
+        read_only: true,
+        cap_drop: ['ALL'],
+        init: true,
+        security_opt: ['no-new-privileges:true'],
+        volumes: alone.includes(name) ? ['data:/data'] : [],
+        restart: 'unless-stopped',
+      });
+      const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
+      expect(Number(seconds) * 1000).toBeGreaterThan(stopMaxMs);
+      // Ports are closed to other computers until the owner decides otherwise.
+      for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:8787$/);
+    },
+  );
 
   it.each(ours)('gives %s its secrets as files, and variables that exist', (_name, service) => {
     const environment = service.environment ?? {};

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { neverRun } from '../support/statements.ts';
+import { beforeAll, describe, test } from 'vitest';
+import { forgetRun, neverRun } from '../support/statements.ts';
 import type { OpenWorld } from '../support/store-worlds.ts';
 import { accountTests } from './conformance/account.ts';
 import { ackTests, approvalTests, askedTests } from './conformance/acks.ts';
@@ -32,9 +32,11 @@ import { lostClaimTests } from './conformance/lost-claims.ts';
 import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { ownerGoneTests } from './conformance/owner-gone.ts';
+import { leaseTests, paceTests } from './conformance/pace.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
+import { processTests } from './conformance/processes.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { reachTests } from './conformance/reach.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
@@ -60,8 +62,12 @@ import { workloadTests } from './conformance/workload.ts';
 
 /** What every engine must give, method by method. The three files that call it differ in the engine alone. */
 export function conformance(open: OpenWorld): void {
+  beforeAll(forgetRun);
   describe('secrets', () => {
     secretTests(open);
+  });
+  describe('processes', () => {
+    processTests(open);
   });
   describe('slots', () => {
     slotTests(open);
@@ -221,6 +227,10 @@ export function conformance(open: OpenWorld): void {
   describe('light transactions', () => {
     lightTests(open);
   });
+  describe('the pace of several processes', () => {
+    paceTests(open);
+    leaseTests(open);
+  });
   describe('lost claims', () => {
     lostClaimTests(open);
   });
@@ -228,9 +238,9 @@ export function conformance(open: OpenWorld): void {
     seldomTests(open);
   });
   chatConformance(open);
-  test('every statement of the store was run on this engine', async () => {
-    const { engine } = await open();
-    expect(neverRun(engine.dialect)).toEqual([]);
+  // Concurrent, because what runs side by side comes after all that stands before it, in whatever order that is run.
+  test.concurrent('every statement of the store was run on this engine', ({ expect }) => {
+    expect(neverRun()).toEqual([]);
   });
 }
 

@@ -347,9 +347,26 @@ test.each(engines)('every row of a chat names its chat, also those of an older d
 });
 
 test.each(engines)(
+  'subjects of an older database are looked for in small letters and capitals: %s',
+  async (_engine, open) => {
+    const database = await open(22);
+    await addTasks(database, [
+      ['t', 'A', '{}'],
+      ['none', 'B', '{}'],
+    ]);
+    await database.write(`update tasks set subject = 'Anna' where id = 't'`);
+    await database.migrate();
+    expect(await database.read('select id, subject, subject_key from tasks order by number')).toEqual([
+      { id: 't', subject: 'Anna', subject_key: 'anna' },
+      { id: 'none', subject: null, subject_key: null },
+    ]);
+  },
+);
+
+test.each(engines)(
   'usage keeps its rows and its days, and no run that ended holds a reservation: %s',
   async (_engine, open) => {
-    const database = await open(20);
+    const database = await open(24);
     await addTasks(database, [['t', 'A title', '{}']]);
     const run = (id: string, status: string) =>
       database.write(`insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, chat_id, owner_id, status, ready_at,

@@ -9,9 +9,11 @@ import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
+import { fleet } from './fleet/fleet.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
+import { rolling } from './rolling.ts';
 import { secondProcess } from './second-process.ts';
 import { soak } from './soak/soak.ts';
 import { stopUnderLoad } from './stop.ts';
@@ -27,6 +29,8 @@ const { values: given } = parseArgs({
     kills: { type: 'string', default: '50' },
     tasks: { type: 'string', default: '54' },
     only: { type: 'string' },
+    /** Tasks of the fleet, each due every 33 seconds. */
+    fleet: { type: 'string', default: '10000' },
     /** How long the soak takes at least. */
     minutes: { type: 'string', default: '5' },
     /** The crash scenario alone, in full, on Postgres. */
@@ -106,6 +110,19 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  rolling: (options) => onPostgres((databaseUrl) => rolling({ ...options, databaseUrl })),
+  fleet: (options) =>
+    fleet({
+      ...options,
+      seed,
+      minutes: Number(given.minutes),
+      tasks: 10_000,
+      shown: 400,
+      everySeconds: 33,
+      forums: 20,
+    }),
+  'fleet-paced': (options) =>
+    fleet({ ...options, seed, minutes: 4, tasks: 60, shown: 60, everySeconds: 60, forums: 6, pace: realPace }),
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };

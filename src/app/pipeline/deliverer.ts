@@ -1,14 +1,15 @@
 import { answersInRowMax } from '../../domain/limits.ts';
-import type { Rate } from '../../domain/pacing/pace.ts';
+import type { Rates } from '../../domain/pacing/pace.ts';
+import type { Pacer, Turn } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
-import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
+import type { EndedCall, OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { codeOf } from './deliverer-ends.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
-import type { Pacer } from './pacer.ts';
 import { createRedraws } from './redraws.ts';
 import { createLedAstray, type Ended } from './topics.ts';
 import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
@@ -32,9 +33,9 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
     Pick<HousekeepingStore, 'letPartsGo'> &
     StandingStore;
   readonly pacer: Pacer;
-  /** The pace of one group. */
-  readonly group: Rate;
+  readonly rates: Rates;
   readonly batchMax: number;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -63,42 +64,35 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   const inHand = createPartsInHand(deps);
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
-  const redraws = createRedraws(deps);
+  const redraws = createRedraws({ ...deps, group: deps.rates.group });
   let after = '';
   let [opened, stopping] = [false, false];
-
-  const claim = async (now: number, free: number) => {
-    let started = 0;
-    try {
-      const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
-      const at = { now, limit: free, after, resultsFirst: answers.full };
-      const parts = await claims.claim(() => store.claimParts(at, deps.bootId, away));
-      started = parts.length;
-      for (const part of parts) {
-        answers.note(part);
-        inHand.serve(part);
-      }
-      return parts;
-    } finally {
-      pacer.release(free - started);
-    }
-  };
 
   return {
     step: async (now, limit) => {
       if (stopping) return nothing;
       await claims.letGo();
+      if (!deps.processes.isHeld()) return nothing;
       if (!opened) await pacer.open();
       opened = true;
-      const free = pacer.book(Math.min(limit, concurrency - inHand.size()));
-      if (free === 0) return nothing;
-      const claimed = await claim(now, free);
-      after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
-      if (claimed.length === 0) {
+      const most = Math.min(limit, concurrency - inHand.size());
+      if (most <= 0) return nothing;
+      const busy = new Set(inHand.chats());
+      const claimed = await claims.claim(() =>
+        pacer.claim({ now, limit: most, after, resultsFirst: answers.full, busy }),
+      );
+      if (claimed === null) return nothing;
+      const { room, parts } = claimed;
+      for (const { part, turn } of parts) {
+        answers.note(part);
+        inHand.serve(part, turn);
+      }
+      after = parts.length === room ? (parts.at(-1)?.part.chatId ?? '') : '';
+      if (parts.length === 0) {
         const drawn = await redraws.look(now);
         return { taken: drawn, more: drawn > 0 };
       }
-      return { taken: claimed.length, more: claimed.length === free && inHand.size() < concurrency };
+      return { taken: parts.length, more: parts.length === room && inHand.size() < concurrency };
     },
     nextAt: async (now) => {
       const isFull = inHand.size() >= concurrency;
@@ -131,22 +125,24 @@ function createSignal() {
 
 /** Parts on their way, one for each chat, until what became of them is written. */
 function createPartsInHand(deps: DelivererDeps) {
-  const { store, bell, pacer, clock, log } = deps;
+  const { store, bell, pacer, clock, log, bootId, rates } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
   const ledAstray = createLedAstray(deps);
-  const ends = createCollector<Ended>(deps, deps.batchMax, {
+  const ends = createCollector<EndedInHand>(deps, deps.batchMax, {
     write: async (ended) => {
       const batch = await ledAstray(ended);
+      const calls = ended.flatMap(({ call }) => call ?? []);
       await store.endParts(
         batch.map(({ end }) => end),
         clock.now(),
+        calls.length === 0 ? null : { calls, bootId, rates },
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       bell.ring('deliverer');
     },
-    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
+    instead: ({ chatId, end, call }, error) => ({ chatId, end: unwritable(end, error), call }),
   });
 
   /** Chats whose part waits for its next call, and the signal that there is one more. */
@@ -164,14 +160,13 @@ function createPartsInHand(deps: DelivererDeps) {
   const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
 
   return {
-    serve: (part: OutboxPart) => {
+    serve: (part: OutboxPart, turn: Turn) => {
       const { chatId } = part;
-      const turn = pacer.start({ chatId, address: part.route.address });
       const paced = { ...pacer, take: takeFor(chatId) };
       const done = servePart({ ...deps, pacer: paced, part, turn }).then((end) => {
-        turn.end();
+        const call = turn.end();
         tellPart(log, part, end);
-        ends.add({ chatId, end });
+        ends.add({ chatId, end, call });
       });
       busy.set(chatId, { partId: part.id, done });
     },
@@ -191,6 +186,11 @@ function createPartsInHand(deps: DelivererDeps) {
       await ends.idle();
     },
   };
+}
+
+/** A part as it has ended, and its call, where that is written as well. */
+interface EndedInHand extends Ended {
+  readonly call: EndedCall | null;
 }
 
 /** Answers to people, cards and their like have no run; the log of calls is the place for them. */

@@ -2,7 +2,8 @@ import { errorText } from '../../domain/errors.ts';
 import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
+import { takesKind, type KindRules } from '../../domain/processes/process.ts';
+import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
@@ -10,6 +11,7 @@ import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
+  Claimable,
   Counts,
   RunEnd,
   RunStore,
@@ -19,6 +21,7 @@ import type {
   StartPlan,
   Unreadable,
 } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
@@ -45,6 +48,11 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone' | 'self'>;
+  /** Kinds of actions that this process does, and how many of each at once. */
+  readonly takes: KindRules;
+  /** Kinds of which nothing begins for now. */
+  readonly pausedKinds?: () => readonly string[];
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -82,6 +90,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   });
 
   const execute = (started: StartedRun) => {
+    if (!deps.processes.isHeld()) {
+      claims.giveUp();
+      return;
+    }
     const controller = new AbortController();
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
@@ -104,7 +116,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      if (stopping || free <= 0) return { taken: 0, more: false };
+      if (stopping || free <= 0 || !deps.processes.isHeld()) return { taken: 0, more: false };
       const kinds = [...live.values()].map(({ kind }) => kind);
       const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
       for (const one of started) execute(one);
@@ -112,7 +124,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: more && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
+    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now, claimableOf(deps))),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
@@ -131,6 +143,11 @@ export function createRunner(deps: RunnerDeps): Runner {
   };
 }
 
+function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: RunnerDeps): Claimable {
+  const others = actions.kinds.filter((kind) => !takesKind(takes, kind));
+  return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
+}
+
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
 function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promise<Started> {
   const most = Math.ceil(deps.concurrency * shareMax);
@@ -139,9 +156,10 @@ function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promis
     for (const kind of live) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     return counts;
   };
-  const isFull = (kind: string, count = 0) => kind !== 'message' && count >= most;
+  const mostOf = (kind: string) => deps.takes.limits.get(kind) ?? (kind === 'message' ? Infinity : most);
+  const isFull = (kind: string, count = 0) => count >= mostOf(kind);
   const without = [...counted()].filter(([kind, count]) => isFull(kind, count)).map(([kind]) => kind);
-  return deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
+  return deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
     const counts = counted();
     return runs.flatMap((run) => {
       // A run that a dead process left behind had its place.
@@ -231,9 +249,10 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
+  const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
-  const job = { input, ...whose, ...made };
+  const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -313,8 +332,6 @@ function consentPlan(
 
 /** It ends before the next slot of a daily task, which would find its run in the way. */
 const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-const waitsForConsent = 'waits for somebody to approve it';
 
 /** The effect was refused, or nobody allowed it in time. */
 function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {

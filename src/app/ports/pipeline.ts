@@ -350,7 +350,7 @@ export interface ReplanPage {
 export interface RunStore {
   /** Adds a run, or finds the one with the same source and key; another payload under that key is refused. */
   addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;
-  /** Locks runs that are ready or were left behind by another boot, and starts or ends them as `plan` decides. */
+  /** Locks runs that are ready or were left behind by a process that is gone, and starts or ends them as `plan` decides. */
   startRuns(
     at: StartBatch,
     bootId: string,
@@ -362,12 +362,22 @@ export interface RunStore {
   noteProgress(progress: Progress): Promise<void>;
   /** Running runs of this boot that somebody asked to stop. */
   cancelRequested(bootId: string): Promise<readonly string[]>;
-  nextRunAt(bootId: string, now: number): Promise<number | null>;
+  nextRunAt(now: number, claimable?: Claimable): Promise<number | null>;
   /** Runs that wait for something outside may begin now. */
   wakeRuns(runIds: readonly string[], now: number): Promise<void>;
 }
 
+/** Runs that a process may take up, by the kinds of their actions. */
+export interface Claimable {
+  /** Kinds that it does. One that it does not know is another's, unless no process that lives does it. Null where there are no others. */
+  readonly own: readonly string[] | null;
+  /** Kinds of which it begins nothing. */
+  readonly never: readonly string[];
+}
+
 export interface StartBatch extends Batch {
+  /** All of them where it is absent. */
+  readonly claimable?: Claimable;
   /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
   readonly without?: readonly string[];
 }

@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { counted, durationWords } from '../../cli/times.ts';
+import { isShared } from '../../config/config.ts';
+import { callerRole } from '../../store/engine/caller.ts';
 import type { LockState } from '../../store/engine/lock.ts';
 import { listCopies, newestCopy } from '../../store/files/backup.ts';
 import type { Here } from '../here.ts';
@@ -177,4 +179,53 @@ const alarms: Check = {
   },
 };
 
-export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups, alarms];
+/** Behind the statements, the database itself shows a token of some chats the rows of these chats alone. */
+const callers: Check = {
+  check: 'callers',
+  title: 'Rows of callers',
+  look: ({ examined: { callers: found } }) => {
+    if (found === undefined) return [];
+    if (found.areKept)
+      return [ok(`callers of some chats are served as ${callerRole}, to whom the database shows these alone`)];
+    return [
+      warn(
+        `${found.user} may not become ${callerRole}: the statements alone keep callers of some chats apart.`,
+        `As an administrator of the database run: create role ${callerRole} nologin; grant ${callerRole} to "${found.user}"; then start again.`,
+      ),
+    ];
+  },
+};
+
+const connections: Check = {
+  check: 'connections',
+  title: 'Connections',
+  look: ({ settings: { config }, examined: { lends } }) => {
+    if (lends === undefined) return [];
+    if (!lends) return [ok('lead to the server itself, or to a pooler that lends them for a session')];
+    const what = 'DATABASE_URL leads to a pooler that lends a connection for one transaction';
+    if (!isShared(config))
+      return [
+        fail(`${what}, and ENGINE=embedded needs one that stays.`, 'Give the address of the Postgres server itself.'),
+      ];
+    if (config.DATABASE_DIRECT_URL !== undefined)
+      return [ok(`${what}; DATABASE_DIRECT_URL leads past it, to listen and to hold the lock`)];
+    return [
+      warn(
+        `${what}: this process hears of the others once a second, and no lock keeps out a server with ENGINE=embedded.`,
+        'Let DATABASE_DIRECT_URL name the Postgres server itself.',
+      ),
+    ];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [
+  folder,
+  database,
+  connections,
+  callers,
+  lock,
+  migrations,
+  disk,
+  backups,
+  alarms,
+];

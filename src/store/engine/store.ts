@@ -17,6 +17,8 @@ import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
+import { paceStore, asidePace } from '../outbox/pace.ts';
+import { pacedClaimStore } from '../outbox/paced-claims.ts';
 import { redrawStore } from '../outbox/redraws.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
@@ -35,7 +37,9 @@ import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
+import { leaseStore } from '../upkeep/leases.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
+import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
@@ -49,6 +53,8 @@ export function createStore(engine: Engine): Store {
       ...slotStore,
       ...runStore,
       ...outboxStore,
+      ...paceStore,
+      ...pacedClaimStore,
       ...redrawStore,
       ...taskStore,
       ...upkeepStore,
@@ -56,6 +62,8 @@ export function createStore(engine: Engine): Store {
       ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,
+      ...leaseStore,
+      ...processStore,
       ...auditStore,
       ...repairStore,
       ...truthStore,
@@ -83,7 +91,7 @@ export function createStore(engine: Engine): Store {
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
-    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
+    ...bind(engine, 'transactLightly', { ...retentionStore, ...asidePace, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
       ...taskReads,
       ...chunkReads,
@@ -91,6 +99,7 @@ export function createStore(engine: Engine): Store {
       ...snoozeReads,
       ...chatSettingsReads,
       ...credentialReads,
+      ...processReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

@@ -1,8 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
+import { callerText } from '../engine/caller.ts';
+import { connect, isLent, type Connected } from '../engine/connect.ts';
 import { goHome, homeIn } from '../engine/home.ts';
-import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
+import { holderText, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
 /** Facts about a database, for a look from outside. Nothing in here writes, and no lock is needed. */
@@ -212,6 +214,10 @@ export interface ServerInspection {
   readonly inspection: Inspection;
   readonly lock: LockState;
   readonly server: string | null;
+  /** The address leads to a pooler that lends its connections for a transaction. */
+  readonly lends?: boolean;
+  /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
+  readonly callers?: { readonly user: string; readonly areKept: boolean };
 }
 
 /** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
@@ -219,8 +225,10 @@ export async function inspectPostgres(url: string): Promise<ServerInspection> {
   let connected: Connected | null = null;
   try {
     connected = await connect(url, 'cronogram doctor', patienceMs);
-    await refusePooler(connected.client, url, patienceMs);
-    return await inspectServer(connected.client);
+    const lends = await isLent(connected.client, url, patienceMs);
+    // A transaction keeps the connection, and what it was told, also behind a pooler.
+    await connected.client.query('begin read only');
+    return { ...(await inspectServer(connected.client)), lends };
   } catch (error) {
     const reason = error instanceof Error ? error.message || String((error as { code?: string }).code) : String(error);
     return { inspection: { is: 'unreadable', reason }, lock: { is: 'unknown', reason }, server: null };
@@ -258,7 +266,8 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     sealed:
       (await value(`select to_regclass('secrets')`)) === null ? [] : sealedOf((await client.query(sealedText)).rows),
   };
-  return { inspection: { is: 'sound', facts }, lock, server };
+  const callers = { user: String(await value('select current_user')), areKept: (await value(callerText)) === true };
+  return { inspection: { is: 'sound', facts }, lock, server, callers };
 }
 
 /** The lock on Postgres is held by a connection that is called after its process. */

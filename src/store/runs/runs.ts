@@ -1,5 +1,5 @@
 import type {
-  Batch,
+  Claimable,
   Progress,
   RunStore,
   StartBatch,
@@ -27,6 +27,7 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
+import { isLostIn } from '../tables/work.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
@@ -67,7 +68,7 @@ function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
  * until every earlier live run of its lane has ended.
  */
 function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
-  const found = [...(yield* leftBehind(at, bootId)), ...(yield* ready(at))].slice(0, at.limit);
+  const found = [...(yield* leftBehind(at)), ...(yield* ready(at))].slice(0, at.limit);
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
@@ -87,8 +88,8 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   };
 }
 
-function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]> {
-  const others = without.length === 0 ? allOf() : sql`(r.action_kind is null or r.action_kind not in ${list(without)})`;
+function* ready({ now, limit, without = [], claimable }: StartBatch): Script<StartableRow[]> {
+  const others = allOf(notOf(without), claimableIn(claimable));
   return yield* all(
     select(startableFields)`from ${startableSource}
       where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${others}
@@ -98,11 +99,26 @@ function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]
   );
 }
 
-function* leftBehind(at: Batch, bootId: string): Script<StartableRow[]> {
+const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
+
+function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
+  const isOurs = allOf(lost, claimableIn(claimable));
   return yield* all(
-    // Two ranges, because an inequality would be answered by walking all runs there ever were.
-    select(startableFields)`from ${startableSource}
-      where r.status = 'running' and (r.boot_id < ${bootId} or r.boot_id > ${bootId}) ${limited(at.limit)} ${skipLocked('r')}`,
+    select(startableFields)`from ${startableSource} where ${isOurs} ${limited(limit)} ${skipLocked('r')}`,
+  );
+}
+
+function notOf(kinds: readonly string[]): Sql | undefined {
+  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
+}
+
+/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
+function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
+  if (own === null) return notOf(never);
+  return allOf(
+    notOf(never),
+    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
+      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
   );
 }
 
@@ -368,14 +384,11 @@ function* cancelRequested(bootId: string): Script<readonly string[]> {
 
 /**
  * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
- * its lane or for want of room, and is rung for when its holder ends. A run of another boot is ready at once.
+ * its lane or for want of room, and is rung for when its holder ends. A run that was left behind is ready at once.
  */
-function* nextRunAt(bootId: string, now: number): Script<number | null> {
-  const left = yield* one(
-    select(
-      pick(runs, 'id'),
-    )`from runs where status = 'running' and (boot_id < ${bootId} or boot_id > ${bootId}) limit 1`,
-  );
+function* nextRunAt(now: number, claimable?: Claimable): Script<number | null> {
+  const isOurs = allOf(lost, claimableIn(claimable));
+  const left = yield* one(select(pick(runs, 'id'))`from runs r where ${isOurs} limit 1`);
   if (left !== undefined) return now;
   const found = yield* one(
     select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,

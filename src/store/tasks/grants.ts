@@ -15,6 +15,7 @@ import { grantNoticeMs } from '../../domain/grant.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
@@ -43,6 +44,7 @@ const viewedFields = {
   ...pick(g, 'id', 'ownerId'),
   thread: { provider: c.provider, address: c.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   scopes: mapped(g.scopes, scopesIn),
+  unconfirmed: mapped(g.unconfirmed, scopesIn),
   account: { provider: a.provider, address: a.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   ...pick(g, 'expiresAt', 'revokedAt', 'revokedBy', 'createdAt', 'createdBy'),
 };
@@ -124,13 +126,14 @@ type By = Pick<ChangeRequest, 'actor' | 'at'>;
 /** Gives a task a fresh grant, or takes the one away that it has. False when that was done before. */
 export function* changeGrant(by: By, task: Task, change: GrantChange): Script<boolean> {
   if (change.is === 'revoked') return yield* revoke(by, change.id);
-  const { id, scopes, expiresAt } = change;
+  const { id, expiresAt } = change;
   const { chatId } = task;
   const ownerId = yield* ownerFor(chatId, change);
   yield* lockUser(ownerId, by.at);
   const made = { createdAt: by.at, createdBy: by.actor };
   const account = { chatId, accountId: chatId };
-  yield* insert('grants', { id, ownerId, ...account, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  const [scopes, unconfirmed] = [JSON.stringify(change.scopes), JSON.stringify(change.unconfirmed)];
+  yield* insert('grants', { id, ownerId, ...account, scopes, unconfirmed, expiresAt, ...made });
   yield* replaceGrant(by, task, { grantId: id, ownerId });
   yield* redrawWords(chatId, by.at);
   return true;
@@ -314,8 +317,12 @@ export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted)
   yield* checkChatQuota(quota, chatId);
   // What a program makes has no limit but that of its chat.
   if (createdBy !== owner || !isPerson(owner)) return;
-  const ofUser = yield* one(
-    select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
+  const ofUser = yield* beyond(
+    one(
+      select({
+        count,
+      })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
+    ),
   );
   if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
 }

@@ -13,16 +13,25 @@ import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { newSecretLines } from '../kit/action.ts';
 import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
-import { taskName, nextSentence, settingFor, settingHere, undoRow } from '../kit/card.ts';
-import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
+import { taskName, nextSentence, settingFor, settingHere } from '../kit/card.ts';
+import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment, standstill } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere, isEditing, messageOf, type PlaceAndDate, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } from '../kit/naming.ts';
-import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
+import { arg, button, dataOf, shortId, type Rows, undoRow } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
-import { heldWith, pressedFor, snoozeButtons, snoozedWords, snoozesHeld, snoozesPassed } from '../results/snoozing.ts';
+import {
+  heldWith,
+  passedWith,
+  pausedHere,
+  pressedFor,
+  snoozeButtons,
+  snoozedWords,
+  snoozesHeld,
+  snoozesPassed,
+} from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -30,6 +39,8 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
   const told = notStarted(task, taskRun);
   if (told !== null) return answer(told.words, told.rows);
+  const stands = await standstill(ctx, settingFor(task, ctx));
+  if (stands !== null) return answer(lines(texts.deed.startedLater(taskName(task)), stands));
   const isHere = ctx.place.topicTask?.id === task.id;
   if (isHere) return { ...reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task)))), ...following(taskRun) };
   const joins = task.schedule.kind === 'once' && settingsOf(ctx.place.chat.settings).oneOffs === 'together';
@@ -123,8 +134,11 @@ async function pauseAll(ctx: ChatContext, about: AboutSubject | null): Promise<A
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
+  const paused = await pausedHere(ctx);
   const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx, about), byOf(ctx));
-  return answer(texts.deed.resumedAll(changed, left), undoAllRow(changed === 0 ? null : await lastOf(ctx, ['resume'])));
+  const last = changed === 0 ? null : await lastOf(ctx, ['resume']);
+  const passed = last === null ? null : await passedWith(ctx, last, paused);
+  return answer(lines(texts.deed.resumedAll(changed, left), passed), undoAllRow(last));
 }
 
 /** The button carries one of the changes, by which the others are found. */
@@ -358,9 +372,9 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const at = `${pastMoment(entry.at, setting)} (${setting.timezone})`;
-  const what = told?.({ by, number: task.number, detail: detailOf(entry, setting), at }) ?? '';
+  const what = told?.({ by, name: taskName(task), detail: detailOf(entry, setting), at });
   const secrets = moot === null ? newSecretLines(ctx, entry.after?.['action'], entry.before?.['action']) : [];
-  return lines(undo[moot ?? 'undone'](what), ...secrets, await nextSentence(task, ctx));
+  return lines(what === undefined ? null : undo[moot ?? 'undone'](what), ...secrets, await nextSentence(task, ctx));
 }
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {

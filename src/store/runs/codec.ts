@@ -136,10 +136,15 @@ export const endedFields = {
   input: together(inputFields, (row) => readInput(row).input),
 };
 
-const { attempts } = columns;
+const p = columnsOf('processes', 'p');
+const workerFields = { role: maybe(p.role), host: maybe(p.host), pid: maybe(p.pid) };
+const attempts = columnsOf('attempts', 'a');
 const attemptFields = {
   runId: attempts.runId,
-  shown: pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error'),
+  shown: {
+    ...pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error', 'jobId'),
+    worker: { bootId: attempts.bootId, ...workerFields },
+  },
 };
 
 /** A run as it is offered. */
@@ -187,7 +192,11 @@ interface RunParts {
 export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: string | null) => RunParts> {
   const ids = runIds.filter((id) => id !== null);
   if (ids.length === 0) return () => ({ attempts: [], deliveries: [] });
-  const tries = yield* all(select(attemptFields)`from attempts where run_id in ${list(ids)} order by run_id, attempt`);
+  const tries = yield* all(
+    // A process of an earlier release has left no row.
+    select(attemptFields)`from attempts a left join processes p on p.id = a.boot_id
+      where a.run_id in ${list(ids)} order by a.run_id, a.attempt`,
+  );
   const parts = yield* all(
     select(deliveryFields)`from deliveries d join chats c on c.id = d.chat_id
       where d.run_id in ${list(ids)} and d.kind = 'result' order by d.run_id, d.id`,

@@ -44,6 +44,18 @@ export function processTests(open: OpenWorld): void {
     expect(await idsOf(world, at + long)).toEqual([]);
   });
 
+  test('it is known when a process that works was last seen', async () => {
+    const world = await open();
+    await enrol(world, 'boot-0', { role: 'api' });
+    expect(await world.store.lastWorker()).toBeNull();
+    const { at } = await enrol(world, 'boot-a');
+    expect(await world.store.lastWorker()).toEqual({ seenAt: at, agoMs: 0 });
+    await world.store.retire('boot-a', at - 61_000);
+    const last = await world.store.lastWorker();
+    expect(last?.seenAt).toBe(at - 61_000);
+    expect(last?.agoMs).toBeGreaterThanOrEqual(61_000);
+  });
+
   test('the worker that has held its lease for the longest time is the keeper, until it is gone', async () => {
     const world = await open();
     expect(await enrol(world, 'boot-0', { role: 'api' })).toMatchObject({ isKeeper: false });

@@ -11,7 +11,6 @@ import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
-  Claimable,
   Counts,
   RunEnd,
   RunStore,
@@ -21,7 +20,7 @@ import type {
   StartPlan,
   Unreadable,
 } from '../ports/pipeline.ts';
-import type { Processes } from '../ports/processes.ts';
+import type { Claimable, Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';

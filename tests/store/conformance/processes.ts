@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Claimable } from '../../../src/app/ports/pipeline.ts';
+import type { Claimable } from '../../../src/app/ports/processes.ts';
 import { bootId, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { claimParts, nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';

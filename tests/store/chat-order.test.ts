@@ -100,7 +100,7 @@ test.each([1, 2, 3])(
     const [first] = fleet.members;
     if (first === undefined) throw new Error('there is no process');
     const chats = ['-1001', '-1002', '-1003', '77'];
-    for (const address of chats) await aChat({ store: world.store, time } as never, address);
+    for (const address of chats) await aChat({ store: world.store, time }, address);
     for (const address of chats)
       for (const title of ['red', 'green'])
         await first.rooms.tasks.create({

@@ -4,11 +4,9 @@ import { filesWords } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
 const { and, number, plural } = englishForms;
-
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
-const textShownMax = 300;
-const errorShownMax = 300;
+const [textShownMax, errorShownMax] = [300, 300];
 
 interface LastFacts {
   readonly done: string;

@@ -1,12 +1,5 @@
-import type {
-  Claimable,
-  Progress,
-  RunStore,
-  StartBatch,
-  Started,
-  StartedRun,
-  StartPlan,
-} from '../../app/ports/pipeline.ts';
+import type { Progress, RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type { Claimable } from '../../app/ports/processes.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
@@ -32,6 +25,8 @@ import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
 import {
+  claimableIn,
+  notOf,
   consentIn,
   offeredFields,
   readStartable,
@@ -47,6 +42,7 @@ import { countBegun } from './thread-runs.ts';
 export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelRequested, nextRunAt, wakeRuns };
 
 const { runs } = columns;
+const released = { bootId: null, reservedAt: null } as const;
 
 function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
   const { made, refused } = yield* insertRuns([run]);
@@ -71,7 +67,7 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
-  const plans = yield* withTasksHeld(yield* withRoom(plan(read), byId, at.now), byId);
+  const plans = yield* withRoom(yield* withTasksHeld(plan(read), byId), byId, at.now);
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
   yield* putOff(plans, byId, at.now);
@@ -107,30 +103,17 @@ function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
   );
 }
 
-function notOf(kinds: readonly string[]): Sql | undefined {
-  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
-}
-
-/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
-function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
-  if (own === null) return notOf(never);
-  return allOf(
-    notOf(never),
-    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
-      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
-  );
-}
-
 type ById = ReadonlyMap<string, StartableRow>;
 
 /**
- * A run that ends here is counted by its task. Everybody else takes the task before its runs, so a task that is held is not
- * waited for: its run is left as it is until the next time.
+ * A run that ends here, or may do so for want of room, is counted by its task. Everybody else takes the task before its runs, so a task
+ * that is held is not waited for: its run is left as it is until the next time, and nothing is booked for it before.
  */
 function* withTasksHeld(plans: readonly StartPlan[], byId: ById): Script<readonly StartPlan[]> {
-  const counted = ({ does, runId }: StartPlan) => {
-    const run = byId.get(runId);
-    return does === 'end' && run?.taskState !== null ? (run?.taskId ?? null) : null;
+  const counted = (one: StartPlan) => {
+    const run = byId.get(one.runId);
+    const mayEnd = one.does === 'end' || (one.does === 'start' && one.reserve !== undefined);
+    return mayEnd && run?.taskState !== null ? (run?.taskId ?? null) : null;
   };
   const ids = plans.flatMap((one) => counted(one) ?? []);
   if (ids.length === 0) return plans;
@@ -201,7 +184,7 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, bootId: null }),
+    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, ...released }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {

@@ -141,7 +141,7 @@ test('only what is about all chats is looked up beyond those of a caller', () =>
     // A cursor is a place in the order of all events.
     'records/feeds.ts 2',
     // The budget of a person is spent from in every chat.
-    'spending/budgets.ts 4',
+    'spending/budgets.ts 5',
     // So is the quota of a person.
     'tasks/grants.ts 1',
     // Notes of the server about itself.

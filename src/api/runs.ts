@@ -31,7 +31,8 @@ const attempt = strict({
 }).meta({ id: 'Attempt' });
 
 const traceId = text.meta({
-  description: 'The x-request-id of the request that asked for the run, or the run_id where none did.',
+  description:
+    'The x-request-id of the request that asked for the run, or the run_id where none did; null where neither is there.',
 });
 
 const runNumber = z.int().nullable().meta({ description: 'Which run of its task it is, runs by hand included.' });

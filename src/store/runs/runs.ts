@@ -1,12 +1,5 @@
-import type {
-  Claimable,
-  Progress,
-  RunStore,
-  StartBatch,
-  Started,
-  StartedRun,
-  StartPlan,
-} from '../../app/ports/pipeline.ts';
+import type { Progress, RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type { Claimable } from '../../app/ports/processes.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
@@ -32,6 +25,8 @@ import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
 import {
+  claimableIn,
+  notOf,
   consentIn,
   offeredFields,
   readStartable,
@@ -105,20 +100,6 @@ function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
   const isOurs = allOf(lost, claimableIn(claimable));
   return yield* all(
     select(startableFields)`from ${startableSource} where ${isOurs} ${limited(limit)} ${skipLocked('r')}`,
-  );
-}
-
-function notOf(kinds: readonly string[]): Sql | undefined {
-  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
-}
-
-/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
-function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
-  if (own === null) return notOf(never);
-  return allOf(
-    notOf(never),
-    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
-      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
   );
 }
 

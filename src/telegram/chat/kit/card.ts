@@ -33,7 +33,7 @@ import {
 } from './clock.ts';
 import { type LastRun, lastRunOf, type LastRunStore, wasOf } from './last-run.ts';
 import { contextText, grantText, policyLines, type Held } from './policy.ts';
-import { button, dataOf, shortId } from './press.ts';
+import { button, dataOf, shortId, markFor } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
 import { nameOf } from './rights.ts';
 
@@ -338,8 +338,8 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const stands = await standstill(ctx, settingFor(task, ctx));
-  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
+  const facts = { dates, mark: markFor(ctx), standstill: await standstill(ctx, settingFor(task, ctx)) };
+  return { ...(await readFacts(task, ctx)), ...facts };
 }
 
 export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
@@ -352,11 +352,6 @@ export function newCard(task: Task, ctx: ChatContext): Drawn {
   const ahead = { skipped: [], reserved: 0, awaitsEnd: false, rightEndsAt: null };
   const next = upcoming({ task, ahead }, nextShown);
   return card(task, { now: ctx.clock.now(), next, ownerName: ctx.person.name, dates, mark: markFor(ctx) });
-}
-
-/** Tells this drawing from every other one: update ids are never given twice. */
-export function markFor({ updateId }: { readonly updateId: number }): string {
-  return updateId.toString(36);
 }
 
 /** The next slots with their zone; null where there are none, as in a row that cannot be read. */

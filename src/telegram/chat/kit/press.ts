@@ -56,3 +56,8 @@ export function longId(short: string): string {
 export function arg({ press }: Pick<ChatContext, 'press'>, index: number): string {
   return press?.args[index] ?? '';
 }
+
+/** Tells this drawing from every other one: update ids are never given twice. */
+export function markFor({ updateId }: { readonly updateId: number }): string {
+  return updateId.toString(36);
+}

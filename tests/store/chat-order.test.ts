@@ -134,17 +134,17 @@ test.each([1, 2, 3])(
       await living.rooms.runner.idle();
       const turning = new Map<number, Promise<void>>();
       let isOver = false;
+      const begin = (member: Member, index: number) => {
+        if (turning.has(index)) return;
+        const isDone = () => isOver || wire.dead.has(index);
+        turning.set(
+          index,
+          turns(member, () => time.now(), isDone),
+        );
+      };
       for (let rounds = 0; await isOpen(); rounds += 1) {
         if (rounds > 600) throw new Error('the outbox never becomes empty');
-        for (const [index, member] of fleet.members.entries()) {
-          if (turning.has(index)) continue;
-          const turned = turns(
-            member,
-            () => time.now(),
-            () => isOver || wire.dead.has(index),
-          );
-          turning.set(index, turned);
-        }
+        fleet.members.forEach(begin);
         await moment(20);
         await rescue(fleet, wire.dead);
         // Somebody says that a topic is to be made of which nobody knows whether it was.

@@ -58,7 +58,6 @@ export interface CardFacts {
   readonly isTimeless?: true;
   /** With what is seldom looked for as well. */
   readonly isUnfolded?: boolean;
-  /** That nothing runs, where that is so. */
   readonly standstill?: string | null;
   /**
    * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
@@ -338,13 +337,11 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const facts = { dates, mark: markFor(ctx), standstill: await standstill(ctx, settingFor(task, ctx)) };
-  return { ...(await readFacts(task, ctx)), ...facts };
+  const stands = await standstill(ctx, settingFor(task, ctx));
+  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
 }
 
-export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
-  return card(task, await factsOf(task, ctx));
-}
+export const cardOf = async (task: Task, ctx: ChatContext): Promise<Drawn> => card(task, await factsOf(task, ctx));
 
 /** The card of a task that this person has made a moment ago: nothing has happened to it that would have to be read. */
 export function newCard(task: Task, ctx: ChatContext): Drawn {

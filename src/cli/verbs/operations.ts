@@ -149,6 +149,20 @@ function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
 }
 
+function processFacts({ scheduler, processes, now }: AnswerOf<'getStatus'>, times: ReturnType<typeof timesIn>): Fact[] {
+  const paused =
+    scheduler.since === null
+      ? null
+      : { text: `paused since ${times.full(scheduler.since)}: no worker is alive`, tone: 'bad' as const };
+  return [
+    ['scheduler', paused],
+    ...(processes ?? []).map(({ role, host, pid, version, seen_at: seen }): Fact => [
+      'process',
+      `${role} on ${host}, pid ${pid}, ${version}, seen ${distance(Date.parse(seen), Date.parse(now))}`,
+    ]),
+  ];
+}
+
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
   const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
   const { last_stale_look_at: look, database_bytes: bytes, tokens, secrets } = answer;
@@ -170,16 +184,7 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['deliveries', deliveryCell(deliveries)],
     ['last tick', tick === null ? 'none' : times.full(tick)],
     ['stale look', look === null ? 'none yet' : times.full(look)],
-    [
-      'scheduler',
-      answer.scheduler.since === null
-        ? null
-        : { text: `paused since ${times.full(answer.scheduler.since)}: no worker is alive`, tone: 'bad' },
-    ],
-    ...(answer.processes ?? []).map(({ role, host, pid, version, seen_at: seen }): Fact => [
-      'process',
-      `${role} on ${host}, pid ${pid}, ${version}, seen ${distance(Date.parse(seen), Date.parse(answer.now))}`,
-    ]),
+    ...processFacts(answer, times),
     ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],

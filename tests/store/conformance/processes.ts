@@ -10,7 +10,12 @@ const over = -1;
 const enrol = (
   { store }: World,
   id: string,
-  { leaseMs = long, alone = false, role = 'worker' as 'worker' | 'api', kinds = ['message', 'http'] } = {},
+  {
+    leaseMs = long,
+    alone = false,
+    role = 'worker',
+    kinds = ['message', 'http'],
+  }: { leaseMs?: number; alone?: boolean; role?: 'worker' | 'api'; kinds?: string[] } = {},
 ) => store.enrol({ id, role, release: '1', kinds, host: 'garden', pid: 7, at: null, leaseMs }, alone);
 
 const idsOf = async ({ store }: World, since: number | null = null) =>

@@ -166,8 +166,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   /** Our messages by the ids of their rows, and what was said last. */
   const rows = new Map<string, number>();
   let lastSaid = 0;
-  let reaction: string | null = null;
-  let changed: Message | null = null;
+  let [reaction, changed] = [null, null] as [string | null, Message | null];
   let last: () => Promise<Answer> = () => Promise.reject(new Error('nothing was said yet'));
 
   const chat = async (): Promise<Chat> => {

@@ -3,7 +3,7 @@ import type { AckStore } from '../../../app/ports/questions.ts';
 import type { RunView } from '../../../app/ports/runs.ts';
 import type { TaskStore } from '../../../app/ports/tasks.ts';
 import type { Task } from '../../../domain/task.ts';
-import { texts } from '../texts.ts';
+import type { texts } from '../texts.ts';
 import { answeredIn } from './action.ts';
 import { calledOf, shortName } from './rights.ts';
 

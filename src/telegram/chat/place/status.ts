@@ -30,20 +30,7 @@ function chatStatus(counts: WorkCounts): Rich {
 
 /** For owners: everything that a person would otherwise look for in several places. */
 function serverStatus(status: ServerStatus, setting: Setting): Rich {
-  const {
-    version,
-    startedAt,
-    ready,
-    facts,
-    audit,
-    alarms,
-    secrets,
-    lastTickAt,
-    lastStaleLookAt,
-    worker,
-    processes,
-    pausedSince,
-  } = status;
+  const { version, startedAt, ready, facts, audit, alarms, secrets, lastStaleLookAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -53,14 +40,7 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     ok ? server.well : server.unwell(unwell.map(([name, state]) => `${name} (${String(state)})`).join(', ')),
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
-    // In a process that only hears people no loop turns.
-    lastTickAt === null && worker.isElsewhere
-      ? null
-      : server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting)),
-    pausedSince === null ? server.worker(worker.isRunning) : null,
-    ...(processes === null || processes.length < 2
-      ? []
-      : processes.map(({ role, host, pid, release }) => server.process(role, `${host}, ${pid}`, release))),
+    ...processLines(status, setting),
     lastStaleLookAt === null ? null : server.staleLook(aboutMoment(lastStaleLookAt, setting)),
     server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),
@@ -72,6 +52,18 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     ...alarms.open.map(({ since, facts: { cause } }) => server.alarm(cause, aboutMoment(since, setting))),
     alarms.unheard.length === 0 ? null : server.unheard(alarms.unheard.length),
   );
+}
+
+function processLines({ lastTickAt, worker, processes, pausedSince }: ServerStatus, setting: Setting) {
+  const { server } = texts;
+  // In a process that only hears people no loop turns.
+  const isTurning = lastTickAt !== null || !worker.isElsewhere;
+  const others = processes === null || processes.length < 2 ? [] : processes;
+  return [
+    isTurning ? server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting)) : null,
+    pausedSince === null ? server.worker(worker.isRunning) : null,
+    ...others.map(({ role, host, pid, release }) => server.process(role, `${host}, ${pid}`, release)),
+  ];
 }
 
 function bytes(count: number): string {

@@ -410,12 +410,8 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
 
 export async function told(response: Response): Promise<Asked> {
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: (text === '' ? {} : JSON.parse(text)) as Json,
-  };
+  const json = (text === '' ? {} : JSON.parse(text)) as Json;
+  return { status: response.status, headers: response.headers, text, json };
 }
 
 export const cron = { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'Europe/Madrid' };

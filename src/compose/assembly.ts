@@ -8,6 +8,7 @@ import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlo
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
+import { createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -18,6 +19,7 @@ import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
+import type { WorkEngine } from '../app/ports/hints.ts';
 import type { Estimates, Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
@@ -116,6 +118,8 @@ export interface Outside {
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
   readonly vault?: KeyRing;
+  /** What hands out work, given the bell of this process; absent where its loops look for themselves. */
+  readonly workEngine?: (bell: Bell, bootId: string) => WorkEngine;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -148,6 +152,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly chats: Chats;
   readonly worker: Worker;
   readonly bell: Bell;
+  readonly jobs: Jobs;
   readonly alarms: Alarms;
   /** One look at the database for all who want to know how it stands. */
   readonly databaseLook: DatabaseLook;
@@ -190,11 +195,13 @@ export type RoomSettings = Pick<
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
-  const [bell, bootId] = [createBell(), world.ids.next()];
+  const [loops, bootId] = [createBell(), world.ids.next()];
+  const workEngine = (outside.workEngine ?? embeddedEngine)(loops, bootId);
+  const bell: Bell = { ring: (loop) => workEngine.wake(loop) };
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const shared = { ...world, store, bell, bootId, digest: sha256, batchMax, reckoning };
+  const shared = { ...world, store, bell, workEngine, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
@@ -240,7 +247,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       ...keptBy(settings, outside),
       chores: [...chores, ...others],
     }),
-    connect: (loop, ring) => bell.connect(loop, ring),
+    jobs: createJobs({ ...shared, runner, deliverer, kinds: actions.kinds }),
+    connect: (loop, ring) => loops.connect(loop, ring),
   };
 }
 

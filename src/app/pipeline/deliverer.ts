@@ -1,6 +1,9 @@
 import { answersInRowMax } from '../../domain/limits.ts';
 import type { Rate } from '../../domain/pacing/pace.ts';
+import { createLooks } from '../jobs/looks.ts';
+import { createWanted } from '../jobs/wanted.ts';
 import type { ChatStore } from '../ports/chats.ts';
+import type { WorkEngine } from '../ports/hints.ts';
 import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
@@ -21,6 +24,11 @@ import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  /** Serves the chats that a job names, as far as they are free. Resolves when each was looked at. */
+  take(chatIds: readonly string[]): Promise<void>;
+  refuse(): void;
+  /** Looks at the next step for what no job has named. */
+  look(): void;
   idle(): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
@@ -32,6 +40,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
     Pick<HousekeepingStore, 'letPartsGo'> &
     StandingStore;
   readonly pacer: Pacer;
+  readonly workEngine: Pick<WorkEngine, 'name'>;
   /** The pace of one group. */
   readonly group: Rate;
   readonly batchMax: number;
@@ -60,18 +69,24 @@ function createAnswersInRow() {
 
 export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { store, pacer, concurrency } = deps;
-  const inHand = createPartsInHand(deps);
+  const wanted = createWanted();
+  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const inHand = createPartsInHand(deps, (chats) => {
+    looks.later();
+    // What waits in a chat behind the part that has ended is named by nobody.
+    if (deps.workEngine.name !== 'embedded') void wanted.want([...chats]).catch(() => undefined);
+  });
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
   const redraws = createRedraws(deps);
   let after = '';
   let [opened, stopping] = [false, false];
 
-  const claim = async (now: number, free: number) => {
+  const claim = async (now: number, free: number, only?: readonly string[]) => {
     let started = 0;
     try {
       const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
-      const at = { now, limit: free, after, resultsFirst: answers.full };
+      const at = { now, limit: free, after, resultsFirst: answers.full, ...(only === undefined ? {} : { only }) };
       const parts = await claims.claim(() => store.claimParts(at, deps.bootId, away));
       started = parts.length;
       for (const part of parts) {
@@ -84,32 +99,57 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     }
   };
 
+  const nextAt = async (now: number) => {
+    const isFull = inHand.size() >= concurrency;
+    const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
+    const partAt = soonest(nextPartAt, redrawAt);
+    const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
+    if (freeMs.length === 0) return partAt;
+    // A part that is ready by now and was not taken waits for its chat.
+    const freeAt = now + Math.max(Math.ceil(Math.min(...freeMs)), 1);
+    return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
+  };
+
   return {
     step: async (now, limit) => {
       if (stopping) return nothing;
       await claims.letGo();
       if (!opened) await pacer.open();
       opened = true;
-      const free = pacer.book(Math.min(limit, concurrency - inHand.size()));
-      if (free === 0) return nothing;
-      const claimed = await claim(now, free);
+      const named = wanted.next(limit);
+      if (!looks.isDue(now, named)) return nothing;
+      const places = Math.min(limit, concurrency - inHand.size());
+      if (places <= 0) return nothing;
+      const free = pacer.book(places);
+      // The pace says when there is room again, and then all chats are looked at.
+      if (free === 0) {
+        wanted.settle(named);
+        looks.later();
+        return nothing;
+      }
+      const { only } = looks.which(now, named);
+      const claimed = await claim(now, free, only);
+      if (only !== undefined) {
+        wanted.settle(claimed.length < free ? only : claimed.map(({ chatId }) => chatId));
+        return { taken: claimed.length, more: wanted.size() > 0 && inHand.size() < concurrency };
+      }
       after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
       if (claimed.length === 0) {
         const drawn = await redraws.look(now);
         return { taken: drawn, more: drawn > 0 };
       }
-      return { taken: claimed.length, more: claimed.length === free && inHand.size() < concurrency };
+      const isMore = claimed.length === free && inHand.size() < concurrency;
+      if (isMore) looks.now();
+      return { taken: claimed.length, more: isMore || wanted.size() > 0 };
     },
-    nextAt: async (now) => {
-      const isFull = inHand.size() >= concurrency;
-      const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
-      const partAt = soonest(nextPartAt, redrawAt);
-      const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
-      if (freeMs.length === 0) return partAt;
-      // A part that is ready by now and was not taken waits for its chat.
-      const freeAt = now + Math.max(Math.ceil(Math.min(...freeMs)), 1);
-      return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
+    nextAt: (now) => looks.nextAt(now, () => nextAt(now)),
+    take: (chatIds) => {
+      const taken = wanted.want(chatIds);
+      deps.bell.ring('deliverer');
+      return taken;
     },
+    refuse: () => wanted.refuse(),
+    look: () => looks.now(),
     idle: () => inHand.idle(),
     stop: async (graceMs) => {
       stopping = true;
@@ -130,7 +170,7 @@ function createSignal() {
 }
 
 /** Parts on their way, one for each chat, until what became of them is written. */
-function createPartsInHand(deps: DelivererDeps) {
+function createPartsInHand(deps: DelivererDeps, freed: (chatIds: ReadonlySet<string>) => void) {
   const { store, bell, pacer, clock, log } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
@@ -144,6 +184,7 @@ function createPartsInHand(deps: DelivererDeps) {
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
+      freed(new Set(batch.map(({ chatId }) => chatId)));
       bell.ring('deliverer');
     },
     instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),

@@ -6,14 +6,17 @@ import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
+import { createLooks } from '../jobs/looks.ts';
+import { createWanted } from '../jobs/wanted.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
+import type { WorkEngine } from '../ports/hints.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
-  Batch,
   Counts,
   RunEnd,
   RunStore,
   StartableRun,
+  StartBatch,
   Started,
   StartedRun,
   StartPlan,
@@ -32,6 +35,14 @@ import { createLostClaims, createProgress, tellTraced, waitAtMost } from './work
 export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  /** Starts the runs that a job names, as there are places. Resolves when each was started, or found not to be ready. */
+  take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<void>;
+  /** Kinds of which there is no place for one more. */
+  full(): readonly string[];
+  /** What jobs have named and was not started is left to others. */
+  refuse(): void;
+  /** Looks at the next step for what no job has named. */
+  look(): void;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
   /** Whether the run is live here, or has an end that is not written yet. */
@@ -45,6 +56,7 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
+  readonly workEngine: Pick<WorkEngine, 'name' | 'free'>;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -72,10 +84,15 @@ export function createRunner(deps: RunnerDeps): Runner {
   const inHand = new Set<string>();
   const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
   let stopping = false;
+  const wanted = createWanted();
+  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const isFull = (kind: string) => isKindFull(deps, kind, countOf(kindsOf(live)).get(kind));
 
   const ends = createCollector<RunEnd>(deps, deps.batchMax, {
     write: async (batch) => {
       await finish(deps, batch);
+      looks.later();
+      deps.workEngine.free();
       for (const { run } of batch) inHand.delete(run.id);
     },
     instead: (end, error) => brokenEnd(end, deps.clock.now(), `the result could not be written: ${error}`),
@@ -100,19 +117,41 @@ export function createRunner(deps: RunnerDeps): Runner {
   return {
     step: async (now, limit) => {
       await claims.letGo();
-      if (live.size > 0) {
+      if (live.size > 0 && looks.isForCancels(now)) {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      if (stopping || free <= 0) return { taken: 0, more: false };
-      const kinds = [...live.values()].map(({ kind }) => kind);
-      const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
+      const named = free <= 0 ? [] : wanted.next(free, isFull);
+      if (stopping || free <= 0 || !looks.isDue(now, named)) return { taken: 0, more: false };
+      const which = looks.which(now, named);
+      const { taken, more, started, left } = await claims.claim(() =>
+        startSome(deps, { now, limit: free, ...which }, kindsOf(live)),
+      );
       for (const one of started) execute(one);
+      if (which.only !== undefined) wanted.settle(named.filter((id) => !left.has(id)));
+      else if (more) looks.now();
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
-      return { taken, more: more && live.size < deps.concurrency };
+      const isMoreNamed = wanted.next(1, isFull).length > 0;
+      return { taken, more: (more || isMoreNamed) && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(deps.bootId, now)),
+    nextAt: async (now) => {
+      if (live.size >= deps.concurrency) return null;
+      return looks.nextAt(now, () => store.nextRunAt(deps.bootId, now));
+    },
+    take: ({ kind, runs }) => {
+      const taken = wanted.want(runs, kind);
+      bell.ring('runner');
+      return taken;
+    },
+    full: () => {
+      const counts = countOf(kindsOf(live));
+      for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
+      const isAllFull = live.size + wanted.size() >= deps.concurrency;
+      return deps.actions.kinds.filter((kind) => isAllFull || isKindFull(deps, kind, counts.get(kind)));
+    },
+    refuse: () => wanted.refuse(),
+    look: () => looks.now(),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
@@ -131,28 +170,44 @@ export function createRunner(deps: RunnerDeps): Runner {
   };
 }
 
+function kindsOf(live: ReadonlyMap<string, Live>): string[] {
+  return [...live.values()].map(({ kind }) => kind);
+}
+
+function countOf(kinds: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+function isKindFull({ concurrency }: RunnerDeps, kind: string, count = 0): boolean {
+  return kind !== 'message' && count >= Math.ceil(concurrency * shareMax);
+}
+
+/** What it started, and the ids of what had no place. */
+type SomeStarted = Started & { readonly left: ReadonlySet<string> };
+
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
-function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promise<Started> {
-  const most = Math.ceil(deps.concurrency * shareMax);
-  const counted = () => {
-    const counts = new Map<string, number>();
-    for (const kind of live) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return counts;
-  };
-  const isFull = (kind: string, count = 0) => kind !== 'message' && count >= most;
-  const without = [...counted()].filter(([kind, count]) => isFull(kind, count)).map(([kind]) => kind);
-  return deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
-    const counts = counted();
+async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string[]): Promise<SomeStarted> {
+  const without = [...countOf(live)].filter(([kind, count]) => isKindFull(deps, kind, count)).map(([kind]) => kind);
+  const left = new Set<string>();
+  const made = await deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
+    const counts = countOf(live);
+    left.clear();
     return runs.flatMap((run) => {
       // A run that a dead process left behind had its place.
       if ('unreadable' in run || run.status === 'running') return startPlan(deps, run, at.now);
       const { kind } = run.input.action;
-      if (isFull(kind, counts.get(kind))) return [];
+      if (isKindFull(deps, kind, counts.get(kind))) {
+        left.add(run.id);
+        return [];
+      }
       const plan = startPlan(deps, run, at.now);
       if (plan.does === 'start') counts.set(kind, (counts.get(kind) ?? 0) + 1);
       return plan;
     });
   });
+  return { ...made, left };
 }
 
 function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {

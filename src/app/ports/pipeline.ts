@@ -370,6 +370,10 @@ export interface RunStore {
 export interface StartBatch extends Batch {
   /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
   readonly without?: readonly string[];
+  /** Of these alone, and nothing that was left behind. */
+  readonly only?: readonly string[];
+  /** Runs that wait for their first attempt since then have jobs of their own. */
+  readonly queuedBefore?: number;
 }
 
 export interface Progress {

@@ -66,7 +66,8 @@ function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
  * until every earlier live run of its lane has ended.
  */
 function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
-  const found = [...(yield* leftBehind(at, bootId)), ...(yield* ready(at))].slice(0, at.limit);
+  const left = at.only === undefined ? yield* leftBehind(at, bootId) : [];
+  const found = [...left, ...(yield* ready(at))].slice(0, at.limit);
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
@@ -86,11 +87,13 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   };
 }
 
-function* ready({ now, limit, without = [] }: StartBatch): Script<StartableRow[]> {
+function* ready({ now, limit, without = [], only, queuedBefore }: StartBatch): Script<StartableRow[]> {
+  const named = only === undefined ? allOf() : sql`r.id in ${list(only)}`;
+  const waited = queuedBefore === undefined ? allOf() : sql`(r.status = 'backoff' or r.ready_at <= ${queuedBefore})`;
   const others = without.length === 0 ? allOf() : sql`(r.action_kind is null or r.action_kind not in ${list(without)})`;
   return yield* all(
     select(startableFields)`from ${startableSource}
-      where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${others}
+      where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${named} and ${waited} and ${others}
         and (r.lane is null or not exists (select 1 from runs e where e.lane = r.lane and e.lane is not null
           and e.status in ('queued', 'running', 'backoff', 'waiting') and e.id < r.id))
       order by r.rank, r.ready_at ${limited(limit)} ${skipLocked('r')}`,

@@ -1,0 +1,73 @@
+import { errorText } from '../../domain/errors.ts';
+import type { Deliverer } from '../pipeline/deliverer.ts';
+import type { Runner } from '../pipeline/runner.ts';
+import { waitAtMost } from '../pipeline/workers.ts';
+import type { Job, WorkEngine } from '../ports/hints.ts';
+import type { Bell, World } from '../ports/outside.ts';
+
+/** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
+export interface Jobs {
+  start(): Promise<void>;
+  /** Takes no more, does what it has for a moment, and gives back the rest. */
+  stop(): Promise<void>;
+}
+
+interface JobsDeps extends Pick<World, 'timer' | 'log'> {
+  readonly workEngine: WorkEngine;
+  readonly bell: Bell;
+  readonly runner: Pick<Runner, 'take' | 'full' | 'refuse' | 'look'>;
+  readonly deliverer: Pick<Deliverer, 'take' | 'refuse'>;
+  /** Kinds of actions of which this process takes runs. */
+  readonly kinds: readonly string[];
+}
+
+/** Jobs are short, because they wait for places and not for what runs. */
+const finishMs = 1000;
+
+export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds, timer, log }: JobsDeps): Jobs {
+  const done = (job: Job) => ('runs' in job ? runner.take(job) : deliverer.take(job.chats));
+  const work = (job: Job) => {
+    done(job).then(
+      () => engine.complete(job),
+      (error: unknown) => {
+        log.debug('job_failed', { job_id: job.id, error: errorText(error) });
+        engine.fail(job, errorText(error));
+      },
+    );
+  };
+  return {
+    start: () =>
+      engine.claim({
+        kinds,
+        full: runner.full,
+        cancelled: () => {
+          runner.look();
+          bell.ring('runner');
+        },
+        work,
+      }),
+    stop: async () => {
+      const ended = engine.stop();
+      await waitAtMost(timer, finishMs, ended);
+      runner.refuse();
+      deliverer.refuse();
+      await ended;
+    },
+  };
+}
+
+/** One process alone on its database: its loops claim rows, woken by its own bell, and nobody hands out anything. */
+export function embeddedEngine(bell: Bell): WorkEngine {
+  const unheard = () => undefined;
+  return {
+    name: 'embedded',
+    claim: async () => undefined,
+    complete: unheard,
+    fail: unheard,
+    cancel: () => bell.ring('runner'),
+    wake: (loop) => bell.ring(loop),
+    free: unheard,
+    release: async () => undefined,
+    stop: async () => undefined,
+  };
+}

@@ -1,5 +1,6 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { patienceMs, testMaxMs } from './tests/support/patience.ts';
 import { compiledOnce, quickFlags } from './tests/support/sources.ts';
 
 /**
@@ -24,6 +25,13 @@ const store = ['tests/store/**/*.test.ts'];
 /** Offers Postgres to every test of a project; the server starts when the first test asks for a database. */
 const globalSetup = ['tests/support/postgres-setup.ts'];
 
+/** They end what hangs. A machine that has much else to do draws out everything, even what is pure. */
+const limits = {
+  testTimeout: testMaxMs,
+  hookTimeout: testMaxMs,
+  expect: { poll: { timeout: patienceMs, interval: 20 } },
+} as const;
+
 export default defineConfig({
   test: {
     // Most of a run waits for databases and sockets, so that no core need be kept free.
@@ -31,8 +39,7 @@ export default defineConfig({
     // Each test builds its own world, so files need none of their own, and load what they share once.
     // One name per speed: `fast` is pure and part of every check, `store` proves the two engines, `edges` is the rest.
     projects: [
-      // A busy machine draws out even what is pure.
-      { test: { name: 'fast', include: fast, isolate: false, env, execArgv, testTimeout: 30_000 } },
+      { test: { name: 'fast', include: fast, isolate: false, env, execArgv, ...limits } },
       {
         test: {
           name: 'store',
@@ -41,9 +48,7 @@ export default defineConfig({
           execArgv,
           include: store,
           globalSetup,
-          testTimeout: 30_000,
-          // The first hook that asks for a database waits for the start of the server, which a busy machine draws out.
-          hookTimeout: 90_000,
+          ...limits,
         },
       },
       {
@@ -55,8 +60,7 @@ export default defineConfig({
           exclude: [...fast, ...store],
           isolate: false,
           globalSetup,
-          testTimeout: 30_000,
-          hookTimeout: 90_000,
+          ...limits,
         },
       },
     ],

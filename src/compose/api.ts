@@ -139,7 +139,7 @@ export function vaultSource(config: Config): VaultSource {
 export type Phase = ReturnType<typeof createPhase>;
 
 /** The life of a server: it is ready from the end of its start to the first moment of its stop. */
-export function createPhase() {
+export function createPhase(log: Pick<World['log'], 'debug'>) {
   let now: 'starting' | 'running' | 'stopping' = 'starting';
   let what = 'start';
   return {
@@ -155,6 +155,7 @@ export function createPhase() {
     /** Notes what is waited for, until something else is. */
     waitFor: <T>(name: string, work: Promise<T>): Promise<T> => {
       what = name;
+      log.debug('stop_waits', { for: name });
       return work;
     },
   };

@@ -124,7 +124,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const { clock, log } = world;
   const { DEFAULT_TIMEZONE: defaultTimezone } = config;
   const patient = { ...world, timer: realTimer };
-  const phase = createPhase();
+  const phase = createPhase(log);
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
   const site: { url: string | null } = { url: null };

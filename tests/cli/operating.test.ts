@@ -79,7 +79,7 @@ describe('a right that reaches farther', () => {
     const refused = await type('grant give 1 everything');
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('host:api.example.com')]);
     expect(await scopes()).toEqual([['action:message', 'secret:CUSTOMER_*', 'host:*.example.com']]);
-    expect((await well('grant give 1 secret:NAME --expires "2027-01-31 00:00"')).out).toContain('31 Jan 2027');
+    expect((await well('grant give 1 secret:NAME --expires "2027-01-31 00:00"')).out).toContain('in 74 days');
   });
 });
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
+import { soon } from '../support/patience.ts';
 import { ada, aBot, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, threadOf } from './deliveries.ts';
 
@@ -51,7 +52,7 @@ it.each([
     lose(fileOf(bot));
     await bot.drift(5 * minute);
     expect(await ready()).toBe(503);
-    await vi.waitFor(() => expect(told(bot, lostWords)).toEqual([expect.stringContaining(savedOf(bot))]));
+    await soon(() => expect(told(bot, lostWords)).toEqual([expect.stringContaining(savedOf(bot))]));
     expect(titlesIn(savedOf(bot))).toEqual(['Before']);
     const saved = savedOf(bot);
     await expect(aTask(bot, { text: 'Later', thread: threadOf(ada), cron: '0 9 * * *' })).rejects.toThrow(saved);
@@ -71,11 +72,11 @@ it('a database file that is lost once more is saved once more, and told again', 
     renameSync(file, away);
     losses += 1;
     await bot.drift(2 * minute);
-    await vi.waitFor(() => expect(told(bot, lostWords)).toHaveLength(losses));
+    await soon(() => expect(told(bot, lostWords)).toHaveLength(losses));
     expect(titlesIn(savedOf(bot))).toContain(text);
     renameSync(away, file);
     await bot.drift(2 * minute);
-    await vi.waitFor(() => expect(told(bot, 'Over since')).toHaveLength(losses));
+    await soon(() => expect(told(bot, 'Over since')).toHaveLength(losses));
   }
 });
 
@@ -91,7 +92,7 @@ it('a database file over which an older copy of it is written is known, although
   readFileSync(copy).copy(bytes);
   writeFileSync(file, bytes, { flag: 'r+' });
   await bot.drift(2 * minute);
-  await vi.waitFor(() => expect(told(bot, 'Another database was written over')).toHaveLength(1));
+  await soon(() => expect(told(bot, 'Another database was written over')).toHaveLength(1));
 });
 
 it('a database file that is cut short under the server is told to the owner', async () => {
@@ -101,5 +102,5 @@ it('a database file that is cut short under the server is told to the owner', as
   await bot.drift(2 * minute);
   truncateSync(fileOf(bot), 0);
   await bot.drift(2 * minute);
-  await vi.waitFor(() => expect(told(bot, 'was cut short under the server')).toHaveLength(1));
+  await soon(() => expect(told(bot, 'was cut short under the server')).toHaveLength(1));
 });

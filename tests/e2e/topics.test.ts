@@ -322,7 +322,6 @@ describe('a topic that is deleted while a result is on its way into it', () => {
       expect([shown.length >= 1, runs.length]).toEqual([true, 3]);
       expect(bot.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
     },
-    60_000,
   );
 });
 

@@ -2,9 +2,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { heartbeatMs, slowReaderMs, streamsMax } from '../../src/http/events.ts';
 import { nine } from '../support/builders.ts';
 import { manualTime } from '../support/fakes.ts';
+import { soon } from '../support/patience.ts';
 import { worldsOf } from '../support/store-worlds.ts';
 import { told as answered, bearer } from './door.ts';
-import { aListeningPlace, orderOf, soon, told, type Client, type Place } from './listening.ts';
+import { aListeningPlace, orderOf, told, type Client, type Place } from './listening.ts';
 
 const refs = ({ events }: Client) => events.map(({ data }) => data.ref);
 const sse = { ...bearer, accept: 'text/event-stream' };

@@ -1,5 +1,5 @@
 import { request, type IncomingMessage } from 'node:http';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Timer } from '../../src/app/ports/outside.ts';
 import type { EventQuery, EventPage } from '../../src/app/ports/why.ts';
 import { AppError } from '../../src/domain/errors.ts';
@@ -66,11 +66,6 @@ async function memoryEngine(): Promise<Engine> {
   const database = await freshSqlite();
   onTestFinished(() => void database.close());
   return sqliteEngine(database);
-}
-
-/** Waits for what a client or a stream does by itself, and looks often, because it comes within a few turns. */
-export function soon(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { interval: 2 });
 }
 
 /** The door with its streams over a real database, asked over a real socket. */

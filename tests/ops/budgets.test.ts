@@ -1,11 +1,11 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { soon } from '../support/patience.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { startProgram } from './program.ts';
 
 const headers = { authorization: `Bearer ${onPostgres.API_TOKEN}`, 'content-type': 'application/json' };
 const spends = [{ kind: 'requests', quantity: 3, source: 'example.com' }];
-const patience = { timeout: 20_000, interval: 50 };
 
 interface Budget {
   readonly spent: number;
@@ -56,15 +56,14 @@ it.each([
       action: { kind: 'echo', delay_ms: 60_000, repeatable: false, spends },
     });
     await first.ask('POST', `/v1/tasks/${task.task_id}/run-now`);
-    await vi.waitFor(async () => expect(await first.budget()).toMatchObject({ spent: 0, reserved: 3 }), patience);
-    await vi.waitFor(async () => expect(await first.runs()).toMatchObject([{ status: 'running' }]), patience);
+    await soon(async () => expect(await first.budget()).toMatchObject({ spent: 0, reserved: 3 }));
+    await soon(async () => expect(await first.runs()).toMatchObject([{ status: 'running' }]));
     first.program.kill('SIGKILL');
     await first.program.ended;
 
     const next = await aServer(folder, database.url);
-    await vi.waitFor(async () => expect(await next.budget()).toMatchObject({ spent: 3, reserved: 0 }), patience);
+    await soon(async () => expect(await next.budget()).toMatchObject({ spent: 3, reserved: 0 }));
     expect(await next.runs()).toMatchObject([{ status: 'failed' }]);
     expect((await next.ask('GET', '/v1/usage')).spent).toEqual([{ kind: 'requests', quantity: 3, currency: null }]);
   },
-  60_000,
 );

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { faultLines, readConfig } from '../../src/config/config.ts';
+import { soon } from '../support/patience.ts';
 import { aFolder, aStub } from '../support/place.ts';
 import { onPostgres } from '../support/postgres.ts';
 import { openBotApi, type Behaviour } from './bot-api.ts';
@@ -163,17 +164,14 @@ describe.concurrent('no secret ever leaves', () => {
     }
     await askAround(asked);
     // Until each fault was met, and the first words about the polling are in the log.
-    await vi.waitFor(
-      async () => {
-        const { text } = await asked.ask('GET', '/metrics');
-        for (const result of ['refused', 'troubled', 'rate_limited', 'none'])
-          expect(text).toMatch(
-            new RegExp(`telegram_calls_total\\{method="(?:createForumTopic|sendMessage)",result="${result}"\\} [1-9]`),
-          );
-        expect(program.lines().filter(({ event }) => event === 'telegram_trouble').length).toBeGreaterThanOrEqual(2);
-      },
-      { timeout: 20_000, interval: 100 },
-    );
+    await soon(async () => {
+      const { text } = await asked.ask('GET', '/metrics');
+      for (const result of ['refused', 'troubled', 'rate_limited', 'none'])
+        expect(text).toMatch(
+          new RegExp(`telegram_calls_total\\{method="(?:createForumTopic|sendMessage)",result="${result}"\\} [1-9]`),
+        );
+      expect(program.lines().filter(({ event }) => event === 'telegram_trouble').length).toBeGreaterThanOrEqual(2);
+    });
     for (const { task_id: id } of (
       JSON.parse((await asked.ask('GET', '/v1/tasks')).text) as { tasks: { task_id: string }[] }
     ).tasks) {
@@ -229,22 +227,20 @@ describe.concurrent('no secret ever leaves', () => {
         text: '/status',
       },
     };
-    await vi.waitFor(
-      async () =>
-        expect(
-          (
-            await asked.ask('POST', '/telegram', {
-              headers: { [secret]: canaries.webhook },
-              body: JSON.stringify(update),
-            })
-          ).status,
-        ).toBe(200),
-      { timeout: 15_000, interval: 100 },
+    await soon(async () =>
+      expect(
+        (
+          await asked.ask('POST', '/telegram', {
+            headers: { [secret]: canaries.webhook },
+            body: JSON.stringify(update),
+          })
+        ).status,
+      ).toBe(200),
     );
     await asked.ask('POST', '/telegram', { headers: { [secret]: canaries.given }, body: JSON.stringify(update) });
     await asked.ask('POST', '/telegram', { headers: { [secret]: canaries.webhook }, body: '{' });
     await program.logs('heartbeat_failed');
-    await vi.waitFor(() => expect(telegram.texts.length).toBeGreaterThan(0), { timeout: 15_000, interval: 100 });
+    await soon(() => expect(telegram.texts.length).toBeGreaterThan(0));
     program.kill('SIGTERM');
     expect(await program.ended).toBe(0);
     expect(

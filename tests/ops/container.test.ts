@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { CONFIG_KEYS, readConfig } from '../../src/config/config.ts';
 import { stopMaxMs } from '../../src/domain/limits.ts';
 import { aFolder } from '../support/place.ts';
+import { freePort } from '../support/ports.ts';
 import { startProgram } from './program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -104,8 +105,10 @@ describe('the image', () => {
   });
 
   it('asks a health check that a server passes, and that nobody fails to hear of when there is none', async () => {
-    const program = startProgram(aFolder(onTestFinished), { DATABASE_URL: 'file:c.db' }, onTestFinished);
-    const { port } = new URL(await program.url());
+    const port = String(await freePort());
+    const settings = { DATABASE_URL: 'file:c.db', HTTP_PORT: port };
+    const program = startProgram(aFolder(onTestFinished), settings, onTestFinished);
+    await program.url();
     const [command = '', ...args] = argvOf(restOf(last, 'HEALTHCHECK')[0] ?? '');
     expect(command).toBe('node');
     const check = (script: readonly string[]) =>

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { signatures } from '../../src/system/signature.ts';
+import { soon } from '../support/patience.ts';
 import { aFolder, aStub } from '../support/place.ts';
 import { startProgram } from './program.ts';
 
 /** A server that is killed in the midst of a call, and the next one on its data. */
 
 const apiToken = 'the-token-of-the-tests-of-killed-calls';
-const patience = { timeout: 40_000, interval: 100 };
 
 interface Heard {
   readonly headers: IncomingHttpHeaders;
@@ -124,19 +124,19 @@ async function refreshing(hasGrace: boolean) {
 describe('a server that is killed', () => {
   it('between the answer of a token server and its commit loses no token where there is a grace', async () => {
     const { alive, server, bearers, id } = await refreshing(true);
-    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }), patience);
+    await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect(server.asked).toEqual(['refresh-token-0', 'refresh-token-0']);
     expect(bearers).toEqual(['Bearer access-token-1']);
-  }, 60_000);
+  });
 
   it('there says what was lost and what to set anew where there is none', async () => {
     const { alive, server, bearers, id } = await refreshing(false);
-    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }), patience);
+    await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }));
     expect((await alive.lastRun(id))?.error_message).toMatch(
       /was lost at .*set the new one with \/secrets set REFRESH/,
     );
     expect([server.asked.length, bearers]).toEqual([2, []]);
-  }, 60_000);
+  });
 
   it('between the effect of a signed POST and its commit has one effect', async () => {
     const heard: Heard[] = [];
@@ -158,11 +158,11 @@ describe('a server that is killed', () => {
     const id = await alive.running({ kind: 'http', method: 'POST', url: target.url, auth });
     await death.done;
     alive.next();
-    await vi.waitFor(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }), patience);
+    await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect([heard.length, effects.size]).toEqual([2, 1]);
     for (const { headers, body } of heard) {
       const signed = { body, secrets: ['signing key'], now: Date.now(), toleranceMs: 60_000 };
       expect(signatures.verify(String(headers['x-schedule-signature']), signed)).toBe('valid');
     }
-  }, 60_000);
+  });
 });

@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { patienceMs } from '../support/patience.ts';
 import type { AtEnd } from '../support/place.ts';
 import { compiledOnce, sourceFlags } from '../support/sources.ts';
 
@@ -19,7 +21,6 @@ export interface Program {
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const patienceMs = 25_000;
 
 /** `folder` is where it works, so that no `.env` of this checkout is read. `within` is a command that starts it in its own way. */
 export function startProgram(
@@ -34,14 +35,18 @@ export function startProgram(
     env: { HTTP_PORT: '0', ...compiledOnce, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
   const watchers = new Set<() => void>();
-  const add = (chunk: Buffer) => {
-    text += chunk.toString();
-    for (const watch of watchers) watch();
+  /** What a stream has brought. Each is kept by itself: a piece may end within a line, and one of the other come next. */
+  const kept = (stream: Readable) => {
+    let text = '';
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      for (const watch of watchers) watch();
+    });
+    return () => text;
   };
-  child.stdout.on('data', add);
-  child.stderr.on('data', add);
+  const [out, err] = [kept(child.stdout), kept(child.stderr)];
+  const written = () => out() + err();
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => resolve(code));
   });
@@ -49,7 +54,7 @@ export function startProgram(
     child.kill('SIGKILL');
     await ended;
   });
-  const lines = () => text.split('\n').flatMap(parsed);
+  const lines = () => out().split('\n').flatMap(parsed);
   const logs = (event: string) =>
     new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
       const look = () => {
@@ -59,17 +64,17 @@ export function startProgram(
         clearTimeout(late);
         resolve(found);
       };
-      const late = setTimeout(() => reject(new Error(`There is no line "${event}" in:\n${text}`)), patienceMs);
+      const late = setTimeout(() => reject(new Error(`There is no line "${event}" in:\n${written()}`)), patienceMs);
       watchers.add(look);
       void ended.then(() => {
         look();
-        reject(new Error(`It ended without a line "${event}":\n${text}`));
+        reject(new Error(`It ended without a line "${event}":\n${written()}`));
       });
       look();
     });
   return {
     pid: child.pid ?? 0,
-    written: () => text,
+    written,
     lines,
     logs,
     url: async () => new URL(String((await logs('started'))['api'])).origin,

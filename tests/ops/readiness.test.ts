@@ -18,7 +18,7 @@ import { openBotApi } from './bot-api.ts';
 import { aServer, type Probe } from './place.ts';
 
 /** The rooms, their loops and the door over a real database, whose methods a test may put its own in the place of. */
-async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase = createPhase()) {
+async function aPlace(own: (store: Store) => Partial<Store> = () => ({}), phase = createPhase(memoryLog())) {
   const folder = aFolder();
   const file = join(folder, 'c.db');
   await freshSqliteFile(file);

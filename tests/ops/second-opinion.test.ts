@@ -20,20 +20,19 @@ it('comes with a new schedule, may be killed without any harm, and goes with the
     const line = new RegExp(`^cronogram_second_opinions_total\\{schedule="cron",result="${result}"\\} (\\d+)$`, 'm');
     return Number(line.exec(page)?.[1] ?? 0);
   };
-  const patience = { timeout: 20_000, interval: 100 };
 
   expect(childrenOf(program.pid)).toEqual([]);
   expect(await counted('differs')).toBe(0);
   expect(await create('0 9 * * 1-5')).toBe(201);
-  await expect.poll(() => childrenOf(program.pid), patience).toHaveLength(1);
+  await expect.poll(() => childrenOf(program.pid)).toHaveLength(1);
   // Late on a busy machine is no opinion, and asked for no more until the night; so is a question that meets a child which was just killed.
   const asked = async () => (await counted('agrees')) + (await counted('timeout')) + (await counted('died'));
-  await expect.poll(asked, patience).toBe(1);
+  await expect.poll(asked).toBe(1);
 
   for (const pid of childrenOf(program.pid)) process.kill(pid, 'SIGKILL');
-  await expect.poll(() => childrenOf(program.pid), patience).toEqual([]);
+  await expect.poll(() => childrenOf(program.pid)).toEqual([]);
   expect(await create('30 9 * * 1-5')).toBe(201);
-  await expect.poll(asked, patience).toBe(2);
+  await expect.poll(asked).toBe(2);
   expect(await counted('differs')).toBe(0);
 
   program.kill('SIGTERM');

@@ -2,12 +2,11 @@ import { copyFileSync, mkdirSync, readdirSync, realpathSync, renameSync, utimesS
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { soon } from '../support/patience.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { startProgram } from './program.ts';
-
-const patience = { timeout: 10_000, interval: 20 };
 
 describe.concurrent('a start', () => {
   it('wonders about a setting that nobody reads, and goes on without it', async ({ onTestFinished: atEnd }) => {
@@ -61,7 +60,7 @@ describe.concurrent('a start', () => {
     const newest = join(realpathSync(folder), 'c.db.saved-20260102-030000');
     expect(await second.logs('database_made_anew')).toMatchObject({ level: 'warn', newest_copy: newest });
     const words = '\n\n  cronogram restore c.db.saved-20260102-030000\n';
-    await vi.waitFor(() => expect(second.written()).toContain(words), patience);
+    await soon(() => expect(second.written()).toContain(words));
   });
 
   it('makes the folder of its own files where the database is elsewhere', async ({ onTestFinished: atEnd }) => {
@@ -117,13 +116,13 @@ describe.concurrent('a start', () => {
       new Promise<unknown>((resolve, reject) => {
         get(`${origin}/readyz`, { agent }, (answer) => resolve(answer.resume().statusCode)).on('error', reject);
       });
-    await vi.waitFor(async () => expect(await isReady()).toBe(200), patience);
+    await soon(async () => expect(await isReady()).toBe(200));
     const openFiles = () => readdirSync(`/proc/${program.pid}/fd`).length;
     const strangers = Array.from({ length: limit }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
     atEnd(() => strangers.forEach((socket) => socket.destroy()));
     const cut = new Set<Socket>();
     for (const socket of strangers) socket.once('close', () => cut.add(socket));
-    await vi.waitFor(() => expect(cut.size).toBeGreaterThan(limit / 2 - 1), patience);
+    await soon(() => expect(cut.size).toBeGreaterThan(limit / 2 - 1));
 
     // What the program opens beside them comes and goes, so the proof is what is left and not a number of its own.
     expect(limit - openFiles()).toBeGreaterThan(limit / 8);

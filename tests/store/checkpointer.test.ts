@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { openSqlite, sqliteEngine, createCheckpointer } from '../../src/store/engine/sqlite.ts';
+import { soon } from '../support/patience.ts';
 import { aFolder } from '../support/place.ts';
 import { rows } from '../support/texts.ts';
 
@@ -20,7 +21,7 @@ describe('the thread that works off the log', () => {
     const before = statSync(file).size;
     checkpointer.wrote(1999);
     checkpointer.wrote(1);
-    await vi.waitFor(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000), { timeout: 10_000 });
+    await soon(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000));
     await checkpointer.stop();
     connection.close();
     expect(failed).not.toHaveBeenCalled();
@@ -35,7 +36,7 @@ describe('the thread that works off the log', () => {
     const many = `insert into t (x) with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
       select printf('%100d', i) from n returning x`;
     await engine.transact(() => rows(many));
-    await vi.waitFor(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000), { timeout: 10_000 });
+    await soon(() => expect(statSync(file).size).toBeGreaterThan(before + 100_000));
     await engine.close();
   });
 
@@ -43,7 +44,7 @@ describe('the thread that works off the log', () => {
     const failed = vi.fn<() => void>();
     const checkpointer = createCheckpointer('/nowhere/at/all.db', failed);
     checkpointer.wrote(5000);
-    await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(1), { timeout: 10_000 });
+    await soon(() => expect(failed).toHaveBeenCalledTimes(1));
     await checkpointer.stop();
   });
 

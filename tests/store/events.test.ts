@@ -92,7 +92,7 @@ describe('events on a real Postgres', () => {
     expect(refs(during)).toEqual([]);
     const rest = () => read(world, during.next);
     // Other tests have transactions open on the same server.
-    await expect.poll(async () => (await rest()).events.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => (await rest()).events.length).toBe(2);
     expect(refs(await rest())).toEqual(['first', 'second']);
   });
 

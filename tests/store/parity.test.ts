@@ -248,18 +248,14 @@ async function sides(): Promise<readonly [Side, Side]> {
   return [sideOf(one), sideOf(other)];
 }
 
-test(
-  'whatever is asked of it, the store answers and writes the same on both engines',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
-        const [one, other] = await sides();
-        for (const asked of steps) expect(await done(one, asked), asked.join(' ')).toEqual(await done(other, asked));
-        expect(await stored(one)).toEqual(await stored(other));
-      }),
-      // The same lives each time, so that a failure is one of the change that it comes with.
-      { numRuns: 8, seed: 14 },
-    );
-  },
-);
+test('whatever is asked of it, the store answers and writes the same on both engines', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
+      const [one, other] = await sides();
+      for (const asked of steps) expect(await done(one, asked), asked.join(' ')).toEqual(await done(other, asked));
+      expect(await stored(one)).toEqual(await stored(other));
+    }),
+    // The same lives each time, so that a failure is one of the change that it comes with.
+    { numRuns: 8, seed: 14 },
+  );
+});

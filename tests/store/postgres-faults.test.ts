@@ -14,7 +14,10 @@ afterEach(async () => {
 async function anEngine() {
   const fresh = await freshPostgres();
   opened.push(() => fresh.drop());
-  const connections: Connections = postgresPool(fresh.url, { connection: 5000, query: 300 });
+  const connections: Connections = postgresPool(fresh.url, {
+    patience: { connection: 5000, query: 300 },
+    home: 'public',
+  });
   opened.push(() => connections.end());
   const engine = postgresEngine(connections);
   await engine.transact(() => rows('create table t (x text)'));

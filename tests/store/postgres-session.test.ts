@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AppError } from '../../src/domain/errors.ts';
+import { goHome, ownSchema } from '../../src/store/engine/home.ts';
 import { openStore, type Opened } from '../../src/store/engine/open.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { nine } from '../support/builders.ts';
@@ -16,6 +17,7 @@ async function aPlace() {
   const way = await openWay(database.url);
   const direct = new pg.Client({ connectionString: database.url });
   await direct.connect();
+  await direct.query(goHome(ownSchema));
   const told: string[] = [];
   const opening = (url: string, pid: number) => ({
     url,
@@ -66,7 +68,7 @@ const end = (pids: string) => `select pg_terminate_backend(pid) from pg_stat_act
 const remedy = /pooler.*Give the address of the Postgres server itself/;
 
 const until = async (seen: () => boolean | Promise<boolean>) => {
-  await expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
+  await expect.poll(seen, { interval: 5 }).toBe(true);
 };
 const writes = ({ store }: Opened) =>
   store.writeNote('k', 'v', nine).then(
@@ -96,6 +98,8 @@ test('a connection that is ended while it is in use fails what was asked of it, 
 test('without its lock a process commits nothing, and goes on when it has the lock again', async () => {
   const { open, openDirectly, ask, told, way } = await aPlace();
   const opened = await open();
+  // A transaction sees the connections that were there when it looked first.
+  expect(await opened.store.readNote('k')).toBeNull();
   await ask('begin; lock table kv');
   const writing = writes(opened);
   await until(async () => (await ask(`select from pg_stat_activity where wait_event = 'relation'`)).length > 0);

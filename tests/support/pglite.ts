@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
+import { goHome, ownSchema } from '../../src/store/engine/home.ts';
 import type { Connections } from '../../src/store/engine/postgres.ts';
 
 /** An embedded Postgres without a server; everything it holds is gone with it. */
@@ -74,6 +75,7 @@ async function clientOf(database: PGlite): Promise<pg.Client> {
     },
   });
   await client.connect();
+  await client.query(goHome(ownSchema));
   return client;
 }
 

@@ -1,18 +1,31 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
 /** Opens a server on a port of the loopback interface that nobody has, and answers which. */
-export async function opened(server: Server): Promise<number> {
+export async function opened(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody has just now. */
+/** Below those that a system gives to whoever asks for any: a server or a connection beside the test would be given it again. */
+const [lowest, highest] = [10_240, 32_000];
+/** Processes that run side by side begin apart from each other. */
+let tried = process.pid * 97;
+
+/** A port that nobody has, and that stays free until the test takes it, or after it has left it. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await opened(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = lowest + ((tried += 1) % (highest - lowest));
+    const server = createServer();
+    try {
+      await opened(server, port);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      continue;
+    }
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }

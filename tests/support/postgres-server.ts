@@ -131,7 +131,7 @@ function handsOn({ home, binaries, account }: Place, up: () => Promise<void>): P
       .split('\n')
       .map((line) => line.trim().split(/\s+/))
       .flatMap(([pid, parent]) => (parent === main ? [Number(pid)] : []));
-    for (const pid of [Number(main), ...children]) process.kill(pid, name);
+    for (const pid of [Number(main), ...children]) sendSignal(pid, name);
   };
   return {
     down: async (how) => {
@@ -141,6 +141,15 @@ function handsOn({ home, binaries, account }: Place, up: () => Promise<void>): P
     hold: () => signal('SIGSTOP'),
     goOn: () => signal('SIGCONT'),
   };
+}
+
+/** Its processes come and go by themselves, also between the list of them and the signal. */
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** Postgres refuses to run as root; for root the server runs as `nobody`, an account that every system has. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRows, type Breach } from '../invariants/rows.ts';
+import { patienceMs } from '../support/patience.ts';
 import { slotsOf } from './account.ts';
 import { create, read } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
@@ -23,7 +24,8 @@ export async function pausedByCrashes(options: StartOptions): Promise<Breach[]> 
   });
   for (let crash = 1; crash <= autoPause; crash += 1) {
     const opened = async () => (await readRows(options.databaseUrl)).attempts.length === crash;
-    if (!(await becomes(opened, 8000))) return [{ promise: 'the task runs again after a crash', rows: { crash } }];
+    if (!(await becomes(opened, patienceMs)))
+      return [{ promise: 'the task runs again after a crash', rows: { crash } }];
     await boot.kill();
     await pause(crash === autoPause ? downMs : 0);
     boot = start(options);
@@ -31,7 +33,7 @@ export async function pausedByCrashes(options: StartOptions): Promise<Breach[]> 
   }
   const url = await readyUrl(boot);
   const isPaused = async () => (await read(url, id)).body.task?.state === 'paused';
-  const paused = await becomes(isPaused, 5000);
+  const paused = await becomes(isPaused, patienceMs);
   const asked = Date.now();
   const { at } = await boot.stop();
   const rows = await readRows(options.databaseUrl);

@@ -68,7 +68,6 @@ export const quickFaults: readonly Fault[] = ['send', 'createForumTopic', 'editM
     return [
       { ...fault, kind: 'reset_after', chance: 0.06 },
       { ...fault, kind: '429', chance: 0.03, retryAfter: 1 },
-      ...(method === 'send' ? [{ ...fault, kind: 'reset_before', chance: 0.03 } as const] : []),
     ] as const;
   },
 );
@@ -94,7 +93,10 @@ export async function badDay(plan: ChatPlan): Promise<ChatResult> {
   boots.push(boot);
   await readyUrl(boot);
   await spells;
-  const isDone = await becomes(async () => everySettled(await readRows(plan.databaseUrl), plan), patienceMs);
+  const isDone = await becomes(
+    async () => people.deeds.deleted === plan.deletions && everySettled(await readRows(plan.databaseUrl), plan),
+    patienceMs,
+  );
   await people.leave();
   telegram.world.clearFault();
   if (plan.settleMs > 0) await becomes(async () => nothingOpen(await readRows(plan.databaseUrl)), plan.settleMs);
@@ -163,7 +165,10 @@ function beThere({ telegram, random, deletions, everySeconds, slots }: ChatPlan)
     while (isHere && deeds.deleted < deletions) {
       await pause(random.between(pauseMs / 2, pauseMs * 1.5));
       const chat = random.pick(telegram.forums.slice(1));
-      const standing = telegram.world.topics(chat).filter(({ isDeleted, name }) => !isDeleted && !deleted.has(name));
+      const isInUse = (thread: number) => telegram.world.messages(chat, { thread }).length > 0;
+      const standing = telegram.world
+        .topics(chat)
+        .filter(({ isDeleted, name, threadId }) => !isDeleted && !deleted.has(name) && isInUse(threadId));
       if (!isHere || standing.length === 0) continue;
       const { threadId, name } = random.pick(standing);
       deleted.add(name);

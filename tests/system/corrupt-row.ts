@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Breach } from '../invariants/rows.ts';
+import { patienceMs } from '../support/patience.ts';
 import { call, create, read, runsOf } from './api.ts';
 import { becomes, readyUrl, start, type StartOptions } from './program.ts';
 import { threadOf } from './telegram.ts';
@@ -55,7 +56,7 @@ export async function corruptRows(options: StartOptions): Promise<Breach[]> {
   const url = await readyUrl(server);
   const breaches: Breach[] = [];
   const runsBefore = (await runsOf(url, sound.task_id)).length;
-  if (!(await becomes(async () => (await runsOf(url, sound.task_id)).length >= runsBefore + 3, 10_000))) {
+  if (!(await becomes(async () => (await runsOf(url, sound.task_id)).length >= runsBefore + 3, patienceMs))) {
     breaches.push({ promise: 'the others run beside an unreadable row', rows: { runsBefore } });
   }
   for (const [id, damage] of damaged) breaches.push(...(await look(url, id, damage)));
@@ -86,7 +87,7 @@ async function look(url: string, id: string, { name }: Damage): Promise<Breach[]
     };
     if (status !== 200) return false;
     return body.task?.state === 'paused' && body.task.paused_reason?.startsWith('unreadable') === true;
-  }, 3000);
+  }, patienceMs);
   return told
     ? []
     : [{ promise: 'an unreadable row is paused, and its task can be read', rows: { damage: name, last } }];

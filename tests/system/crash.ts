@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
 import { chanceFrom, type Chance } from '../support/chance.ts';
+import { patienceMs } from '../support/patience.ts';
 import { breachesOf, callsOf, slotsOf, type History } from './account.ts';
 import { drive, type Ledger } from './driver.ts';
 import { proveLedger } from './ledger-proof.ts';
-import { start, type Boot, type LogLine, type StartOptions } from './program.ts';
+import { becomes, start, type Boot, type LogLine, type StartOptions } from './program.ts';
 import { openTarget } from './target.ts';
 import type { Seen } from './telegram.ts';
 
@@ -15,6 +16,8 @@ export interface CrashPlan extends StartOptions {
   /** How long a server lives after it is ready, at most. */
   readonly lifeMaxMs: number;
   readonly settleMs: number;
+  /** It settles until then at least, however slow the machine is. */
+  readonly isEnough?: (rows: Rows, called: number) => boolean;
 }
 
 export interface CrashResult {
@@ -55,6 +58,8 @@ export async function crash(plan: CrashPlan): Promise<CrashResult> {
   await keeper.up();
   await driver.stop();
   await pause(plan.settleMs);
+  const { isEnough = () => true, databaseUrl } = plan;
+  await becomes(async () => isEnough(await readRows(databaseUrl), target.arrivals.length), patienceMs);
   const first = await keeper.stop();
   const left = await openAttempts(plan.databaseUrl);
   // One more life after a clean stop: there is nothing to repair, and the tasks go on.

@@ -94,7 +94,8 @@ export function drive(needs: DriverDeps): Driver {
   };
 
   const hand = async () => {
-    while (!stopping) {
+    // All tasks are there in the end, however slow the machine is.
+    while (!stopping || asked < needs.tasks) {
       await (asked < needs.tasks ? add() : change());
       await pause(random.between(0, asked < needs.tasks ? 30 : needs.pauseMaxMs));
     }

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { patienceMs } from '../support/patience.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { build, endAll, temporaryPlace } from './program.ts';
 import { restarts } from './restart.ts';
@@ -30,8 +31,7 @@ test('a server outlives a crash of its Postgres, and loses and doubles nothing',
     tasks: 12,
     incidents: [{ what: 'crashed', awayMs: 1000 }],
     settleMs: 1500,
-    // A busy machine draws it out.
-    backWithinMs: 20_000,
+    backWithinMs: patienceMs,
   });
   expect(result.breaches).toEqual([]);
   expect(result.rows.runs.length).toBeGreaterThan(10);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { readRows, type Breach } from '../invariants/rows.ts';
 import { chanceFrom } from '../support/chance.ts';
+import { patienceMs } from '../support/patience.ts';
 import type { PostgresHands } from '../support/postgres-server.ts';
 import { breachesOf } from './account.ts';
 import { call } from './api.ts';
@@ -47,7 +48,7 @@ export async function restarts(plan: RestartPlan) {
   for (const { what, awayMs } of plan.incidents) {
     const from = Date.now();
     const lines = server.log.length;
-    const seenAway = await incident(what, { ...plan, awayMs, isAway: () => becomes(() => isReady(503), awayMs) });
+    const seenAway = await incident(what, { ...plan, awayMs, isAway: () => becomes(() => isReady(503), patienceMs) });
     const over = Date.now();
     const isBack = await becomes(() => isReady(200), 4 * backWithinMs);
     backMs.push(Date.now() - over);

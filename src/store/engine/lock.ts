@@ -111,7 +111,7 @@ const schedulerLockKey = 7_290_411_002;
 /** Held by each connection that works for the holder of the other, so that whoever comes next finds what is left of it. */
 export const connectionLockKey = 7_290_411_003;
 
-const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
+export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
 export interface Session {
   readonly url: string;
@@ -242,7 +242,7 @@ async function endOwn(client: pg.Client, holder: Backend | null, before: Backend
 const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
 /** A connection that waits no longer than this for its answers. */
-export async function connect(url: string, name: string, answerMs: number): Promise<Connected> {
+export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
   const socket = new Socket();
   const client = new pg.Client({
     connectionString: url,
@@ -250,7 +250,7 @@ export async function connect(url: string, name: string, answerMs: number): Prom
     keepAlive: true,
     stream: () => socket,
     connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
+    query_timeout: workMs,
   });
   // A connection that breaks fails the question that is under way.
   client.on('error', () => undefined);

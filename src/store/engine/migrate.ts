@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, faultCodeOf } from '../../domain/errors.ts';
+import { goHome, homeIn, ownSchema } from './home.ts';
 import type { Client } from './postgres.ts';
 
 export interface Migration {
@@ -17,7 +18,10 @@ export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
   const journal = JSON.parse(readFileSync(`${folder}meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] };
   return journal.entries.map(({ tag }) => ({
     name: tag,
-    statements: readFileSync(`${folder}${tag}.sql`, 'utf8').split('--> statement-breakpoint'),
+    // What the generator calls public is the schema of the database, whichever that is.
+    statements: readFileSync(`${folder}${tag}.sql`, 'utf8')
+      .replaceAll('"public".', '')
+      .split('--> statement-breakpoint'),
   }));
 }
 
@@ -81,38 +85,84 @@ async function backUp(connection: Database.Database, before: string): Promise<st
   return file;
 }
 
-/** A number of our own, so that two processes that start together migrate one after the other. */
+/** A number of our own, so that processes that start together migrate one after the other. */
 const migrationLockKey = 7_290_411_001;
+
+/** While a step waits for its locks, everybody else waits behind it. After this long it steps back and tries again. */
+const stepLockMs = 3000;
+const stepTriesMax = 20;
+/** Locks that a step did not get, and a deadlock with those who work on the same tables. */
+const inTheWay = new Set(['55P03', '40P01']);
 
 /**
  * Events are told in the order of their transactions. Those that came out of another cluster bear its numbers: the high ones
  * would stay invisible, and what is new would be told before them. What is there at the start comes before all that follows.
+ * A row that this cluster has written is older than what its reader can see at most.
  */
-const ofThisCluster = `update events set tx = 0 where tx <> 0 and (select max(tx) from events) >= txid_current()`;
+const ofThisCluster = `update events set tx = 0 where tx <> 0
+  and (select max(tx) from events) >= txid_snapshot_xmax(txid_current_snapshot())`;
 
+/** Where the tables are, beside what was done to them. */
+export interface MigratedServer extends Migrated {
+  readonly home: string;
+}
+
+/**
+ * Brings a Postgres database up to date, in one transaction. Of several processes that start at once one does it, and the
+ * others wait for it. Processes of the version before may be at work on it: a step takes its locks or steps back.
+ */
 export async function migratePostgres(
   client: Client,
   now: number,
   known = readMigrations('postgres'),
-): Promise<Migrated> {
-  await client.query('begin', []);
-  try {
-    await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`, []);
-    await client.query(bookkeeping, []);
-    const { rows } = await client.query(`select name from schema_migrations order by name`, []);
-    const steps = missing(
-      known,
-      rows.map((row) => (row as { name: string }).name),
-    );
-    for (const { name, statements } of steps) {
-      for (const statement of statements) await client.query(statement, []);
-      await client.query(`insert into schema_migrations (name, applied_at) values ($1, $2)`, [name, now]);
+): Promise<MigratedServer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrateOnce(client, now, known);
+    } catch (error) {
+      await client.query('rollback', []).catch(() => undefined);
+      if (tries >= stepTriesMax || !inTheWay.has(faultCodeOf(error))) throw error;
     }
-    if (known.length > 0) await client.query(ofThisCluster, []);
-    await client.query('commit', []);
-    return { applied: steps.map(({ name }) => name), backup: null };
-  } catch (error) {
-    await client.query('rollback', []).catch(() => undefined);
-    throw error;
   }
 }
+
+async function migrateOnce(client: Client, now: number, known: readonly Migration[]): Promise<MigratedServer> {
+  await client.query(`begin; select pg_advisory_xact_lock(${migrationLockKey})`, []);
+  const home = (await homeIn(client)) ?? (await newHome(client));
+  await client.query(`set local lock_timeout = ${stepLockMs}; ${goHome(home, 'local')}`, []);
+  await client.query(bookkeeping, []);
+  const { rows } = await client.query(`select name from schema_migrations order by name`, []);
+  const steps = missing(
+    known,
+    rows.map((row) => (row as { name: string }).name),
+  );
+  for (const { name, statements } of steps) {
+    for (const statement of statements) await client.query(statement, []);
+    await client.query(`insert into schema_migrations (name, applied_at) values ($1, $2)`, [name, now]);
+  }
+  if (known.length > 0) await client.query(ofThisCluster, []);
+  await client.query('commit', []);
+  return { applied: steps.map(({ name }) => name), backup: null, home };
+}
+
+/** Whoever may make no schemas can be given this one, empty. */
+async function newHome(client: Client): Promise<string> {
+  const { rows } = await client.query(
+    `select to_regnamespace('${ownSchema}') is null as "isMissing", current_user as me`,
+    [],
+  );
+  const [{ isMissing, me }] = rows as [{ isMissing: boolean; me: string }];
+  if (!isMissing) return ownSchema;
+  try {
+    await client.query(`create schema ${ownSchema}`, []);
+  } catch (error) {
+    if (faultCodeOf(error) !== mayNot) throw error;
+    throw new AppError(
+      'store_unavailable',
+      `${me} may not make the schema ${ownSchema} in this database. As its owner run: create schema ${ownSchema} authorization "${me}"`,
+    );
+  }
+  return ownSchema;
+}
+
+const mayNot = '42501';

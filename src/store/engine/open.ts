@@ -7,9 +7,18 @@ import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import type { Engine, Script } from './engine.ts';
-import { lockFile, lockNameOf, lockPostgres, type Holder, type Lock, type Session } from './lock.ts';
-import { migratePostgres, migrateSqlite, type Migrated } from './migrate.ts';
-import { postgresEngine, postgresPool, type Connections } from './postgres.ts';
+import {
+  connect,
+  lockFile,
+  lockNameOf,
+  lockPostgres,
+  sessionPaceMs,
+  type Holder,
+  type Lock,
+  type Session,
+} from './lock.ts';
+import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
+import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
 
@@ -135,27 +144,25 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 }
 
 async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
-  const pool = postgresPool(url);
+  let pool: Pool | null = null;
   const lock = await lockPostgres({
     url,
     holder,
     timer,
     pace,
     onLost: (error) => {
-      pool.drop();
+      pool?.drop();
       onLost(error);
     },
     onAway: (error) => {
-      if (error !== null) pool.drop();
+      if (error !== null) pool?.drop();
       onAway(error);
     },
   });
   try {
+    const { home, ...migrated } = await migrateOver(url, holder.since, pace);
+    pool = postgresPool(url, { home });
     const connections = whileHeld(pool, lock);
-    const migrated = await migrateOver(connections, holder.since).catch(async (error: unknown) => {
-      await connections.end();
-      throw error;
-    });
     return {
       ...opened(postgresEngine(connections), migrated, lock),
       backups: null,
@@ -214,9 +221,14 @@ function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }):
   };
 }
 
-async function migrateOver(connections: Connections, now: number): Promise<Migrated> {
-  const client = await connections.connect();
-  return migratePostgres(client, now).finally(() => client.release());
+/** A step may take long over large tables, and whoever waits for another process waits as long. */
+const migrationMaxMs = 3_600_000;
+
+async function migrateOver(url: string, now: number, pace = sessionPaceMs): Promise<MigratedServer> {
+  const { client, drop } = await connect(url, 'cronogram migrations', pace.answer, migrationMaxMs);
+  return migratePostgres({ query: (text, values) => client.query(text, [...values]), release: drop }, now).finally(
+    drop,
+  );
 }
 
 function tellingOfDoubt(engine: Engine, doubt: () => void): Engine {

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import { goHome, ownSchema } from './home.ts';
 import { connectionLockKey } from './lock.ts';
 import { placesIn, raw, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
 import { run } from './statements.ts';
@@ -31,7 +32,13 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
-export function postgresPool(url: string, patience = patienceMs): Pool {
+export interface PoolWish {
+  readonly patience?: typeof patienceMs;
+  /** The schema in which the tables stand. */
+  readonly home?: string;
+}
+
+export function postgresPool(url: string, { patience = patienceMs, home = ownSchema }: PoolWish = {}): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -52,7 +59,9 @@ export function postgresPool(url: string, patience = patienceMs): Pool {
       return socket;
     },
     verify: (client, done) => {
-      client.query(`select pg_advisory_lock_shared(${connectionLockKey})`, (error: Error | undefined) => done(error));
+      // Not by an option of the connection, which a pooler for sessions would refuse.
+      const opening = `${goHome(home)}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      client.query(opening, (error: Error | undefined) => done(error));
     },
   });
   // A connection that breaks fails the statement that is under way, and one that nobody uses is not missed.

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
+import { goHome, homeIn } from '../engine/home.ts';
 import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
@@ -236,8 +237,9 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
   const server = textOf(await value('show server_version'));
   const holder = textOf(await value(holderText));
   const lock: LockState = holder === null ? { is: 'free' } : { is: 'held', by: holderOf(holder) };
-  if ((await value(`select to_regclass('schema_migrations')`)) === null)
-    return { inspection: { is: 'absent' }, lock, server };
+  const home = await homeIn(client);
+  if (home === null) return { inspection: { is: 'absent' }, lock, server };
+  await client.query(goHome(home));
   const { rows: applied } = await client.query<{ name: string }>(`select name from schema_migrations order by name`);
   const { rows: chats } = await client.query<{ address: string; title: string | null; kind: string | null }>(chatsText);
   const facts: DatabaseFacts = {

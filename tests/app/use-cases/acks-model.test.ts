@@ -314,4 +314,4 @@ it('confirmations follow their state table, and a reminder stands there only whi
     }),
     { numRuns: 40, seed: 7 },
   );
-}, 60_000);
+});

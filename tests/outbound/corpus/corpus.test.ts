@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { patienceMs } from '../../support/patience.ts';
 import { sourceFlags } from '../../support/sources.ts';
 import type { Account } from './program.ts';
 
@@ -17,7 +18,7 @@ const set = [
 function inNamespace(command: string, args: readonly string[]): string {
   const isRoot = process.getuid?.() === 0;
   const inside = [isRoot ? '-n' : '-rn', 'sh', '-ec', `${set} && exec "$@"`, 'sh', command, ...args];
-  return execFileSync('unshare', inside, { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 });
+  return execFileSync('unshare', inside, { encoding: 'utf8', stdio: 'pipe', timeout: patienceMs });
 }
 
 function whyNot(): string | null {
@@ -47,4 +48,4 @@ it('lets none of the hostile targets through, in a network where each of them is
   expect(account.rebound.answered).toBeGreaterThan(0);
   expect(account.rebound.refused).toBeGreaterThan(0);
   expect(account.dnsQuestions).toBeGreaterThan(100);
-}, 90_000);
+});

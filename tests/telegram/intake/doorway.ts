@@ -10,6 +10,7 @@ import type { Conversation, InSettings, TelegramInDeps } from '../../../src/tele
 import { createTelegramIn, type TelegramIn } from '../../../src/telegram/intake/inbound.ts';
 import { createPlatform } from '../../../src/telegram/platform.ts';
 import { countingIds, manualTime, memoryLog, type ManualTime, type MemoryLog } from '../../support/fakes.ts';
+import { patienceMs } from '../../support/patience.ts';
 import { aSandbox, sandboxStart, type ServedWorld, lab, plain } from '../../support/sandbox.ts';
 import { worldsOf, type World as StoreWorld } from '../../support/store-worlds.ts';
 
@@ -203,12 +204,9 @@ async function stopped(inbound: TelegramIn, time: ManualTime): Promise<void> {
   await stop;
 }
 
-/** Far more than anything here takes on a busy machine. */
-const waitMaxMs = 10_000;
-
 /** Waits for something that another connection brings about. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + waitMaxMs;
+  const end = performance.now() + patienceMs;
   while (performance.now() < end) {
     if (await condition()) return;
     await new Promise((resolve) => setImmediate(resolve));

@@ -18,6 +18,8 @@ export interface MemoryJobs extends Counter {
   engineOf(workerId: string, bell: Bell): WorkEngine;
   /** Jobs that wait, and those that somebody holds. */
   readonly count: () => number;
+  /** Forgets what waits, as a process that ends does. */
+  readonly lose: () => void;
 }
 
 export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
@@ -59,6 +61,9 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
       soon();
     },
     count: () => waiting.length + [...workers.values()].reduce((sum, { held }) => sum + held.size, 0),
+    lose: () => {
+      waiting = [];
+    },
     engineOf: (workerId, bell) => {
       let worker: Worker | null = null;
       return {

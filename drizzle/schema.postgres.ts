@@ -37,4 +37,5 @@ export const {
   tokenChats,
   credentials,
   secrets,
+  processes,
 } = postgresTables;

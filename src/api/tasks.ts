@@ -227,6 +227,10 @@ const grantAnswer = strict({
   owner_user_key: z.string(),
   thread_key: z.string().meta({ description: 'The chat in which it holds.' }),
   scopes: z.array(z.string()),
+  unconfirmed: z.array(z.string()).meta({
+    description:
+      'Those of them that no owner of the bot has vouched for: a secret of the operator that names no hosts does not go by them.',
+  }),
   budget_account: z.string().meta({ description: 'Whose budget its runs spend: the thread key of a chat.' }),
   expires_at: instant.nullable(),
   revoked_at: instant.nullable(),

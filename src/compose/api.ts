@@ -11,6 +11,7 @@ import type { Spending } from '../app/use-cases/spending.ts';
 import type { Config } from '../config/config.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
+import { does } from '../domain/process.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
 import type { CallerRooms } from '../http/serving.ts';
@@ -79,6 +80,7 @@ export function createApi(config: Config, deps: ApiDeps) {
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     preview: (request) => previewSchedule(request, { now: world.clock.now(), minIntervalMs: config.MIN_INTERVAL }),
     apiRate,
+    withoutApi: does(config.ROLE, 'api') ? null : config.ROLE,
     token,
     version,
     health: {

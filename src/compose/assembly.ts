@@ -9,6 +9,7 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
+import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -67,6 +68,7 @@ import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
+import { everyKind } from '../domain/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
@@ -120,6 +122,8 @@ export interface Outside {
   readonly vault?: KeyRing;
   /** What hands out work, given the bell of this process; absent where its loops look for themselves. */
   readonly workEngine?: (bell: Bell, bootId: string) => WorkEngine;
+  /** Absent where the process has the database for itself. */
+  readonly process?: ProcessFacts;
   /** Absent where each schedule is computed once. */
   readonly secondOpinion?: { readonly opinion: SecondOpinion; readonly meter: Meter } | null;
 }
@@ -151,6 +155,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly downtimes: Downtimes;
   readonly chats: Chats;
   readonly worker: Worker;
+  readonly processes: OwnProcess;
   readonly bell: Bell;
   readonly jobs: Jobs;
   readonly alarms: Alarms;
@@ -201,7 +206,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const shared = { ...world, store, bell, workEngine, bootId, digest: sha256, batchMax, reckoning };
+  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...processOf(outside, bell) });
+  const shared = { ...world, store, bell, workEngine, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const pacer = createPacer(shared, paceOf(settings));
   const platform = outside.platform?.(pacer) ?? null;
@@ -231,6 +237,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
+    processes,
     bell,
     ...watch,
     budget: pacer,
@@ -281,6 +288,15 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
 function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
   return { prices, defaultTimezone };
 }
+
+function processOf({ process = aloneProcess }: Outside, bell: Bell) {
+  const onFree = () => {
+    for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);
+  };
+  return { facts: process, onFree };
+}
+
+const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };
 
 function keptBy(
   { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,

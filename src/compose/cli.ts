@@ -41,7 +41,7 @@ export function composeCli(started: Started): Program {
     },
   };
   const here = async () => (await import('../host/here.ts')).openHere(started);
-  const start = async () => (await import('./server-process.ts')).runServer();
+  const start = async (role: string | undefined) => (await import('./server-process.ts')).runServer(role);
   return createProgram(host, { remote: remoteVerbs, local: hostVerbs({ here, start }) });
 }
 

@@ -21,9 +21,9 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /** The server as a process of its own: it runs until a signal ends it. The code says how a start that came to nothing ends. */
-export async function runServer(): Promise<number> {
+export async function runServer(role?: string): Promise<number> {
   try {
-    return await start();
+    return await start(role);
   } catch (error) {
     process.stderr.write(`${hidden.hide(textOf(error))}\n`);
     return process.exit(exitCodes.failed);
@@ -36,14 +36,14 @@ function textOf(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-async function start(): Promise<number> {
+async function start(role: string | undefined): Promise<number> {
   try {
     loadEnvFile();
   } catch (error) {
     const problem = `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`;
     return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by the user who starts the server' }]);
   }
-  const read = readConfig();
+  const read = readConfig(role === undefined ? process.env : { ...process.env, ROLE: role });
   if ('faults' in read) return refuse(read.faults);
   await run(read.config);
   return exitCodes.stopped;

@@ -9,10 +9,11 @@ import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
-import type { Timer, Backups, LoopName, Templates } from '../app/ports/outside.ts';
-import type { Config } from '../config/config.ts';
+import type { Backups, LoopName, Templates } from '../app/ports/outside.ts';
+import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
+import { does } from '../domain/process.ts';
 import type { PageOfMetrics } from '../http/app.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
@@ -20,10 +21,10 @@ import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { newestCopy } from '../store/files/backup.ts';
-import type { TravelTime } from '../system/clock.ts';
+import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
-import { openNotepad } from '../system/ids.ts';
+import { createIds, openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { keepAddress } from '../system/own-address.ts';
@@ -37,7 +38,7 @@ import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
-import { openTelegramIn } from './telegram-in.ts';
+import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
 
@@ -76,12 +77,17 @@ interface Starting {
 /** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
   const { config, onLost } = starting;
-  const time = isSandboxed(config) ? timeOf(starting.world) : null;
-  const world = time === null ? starting.world : travelling(starting.world, time);
+  const common = isShared(config) ? clockOf(starting.world) : null;
+  const real = common === null ? starting.world : onClock(starting.world, common);
+  const time = isSandboxed(config) ? timeOf(real) : null;
+  const world = time === null ? real : travelling(real, time);
   const file = databaseFile(config.DATABASE_URL);
   const copy = file === null || existsSync(file) ? null : newestCopy(file);
   const opened = await openStore({
     url: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    poolMax: config.DATABASE_POOL,
+    ...(common === null ? {} : { shared: { onStandby: (holder) => tellStandby(world.log, holder) } }),
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
     onAway: (error) => {
@@ -93,12 +99,13 @@ export async function startServer(starting: Starting): Promise<Server> {
   });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
-  const realTimer = starting.world.timer;
+  const host = starting.world;
   let wire: Wire | null = null;
   try {
+    if (common !== null) await readClock(starting.world, common, opened.store);
     if (time !== null) time.skip(await skippedBefore(opened.store));
-    wire = await openWire(config, world, { timer: realTimer, meter });
-    const app = await build({ ...starting, world, time, realTimer, opened, meter, wire });
+    wire = await openWire(config, world, { timer: host.timer, meter });
+    const app = await build({ ...starting, world, host, time, common, opened, meter, wire });
     return { ...(await start(app, starting)), lostCopy: copy };
   } catch (error) {
     await wire?.close();
@@ -107,23 +114,50 @@ export async function startServer(starting: Starting): Promise<Server> {
   }
 }
 
+type CommonClock = ReturnType<typeof createDatabaseClock>;
+
+function clockOf({ clock, stopwatch }: World): CommonClock {
+  return createDatabaseClock({ now: () => clock.now(), elapsed: () => stopwatch.elapsed() });
+}
+
+/** Ids count up with the clock that all processes share. */
+function onClock(world: World, clock: CommonClock): World {
+  return { ...world, clock, ids: createIds(() => clock.now()) };
+}
+
+/** The first answer takes as long as a connection; the second tells the time well. */
+async function readClock({ stopwatch }: World, clock: CommonClock, store: Opened['store']): Promise<void> {
+  for (const _round of [1, 2]) {
+    const before = stopwatch.elapsed();
+    const at = await store.databaseTime();
+    clock.adopt({ at, before, after: stopwatch.elapsed() });
+  }
+}
+
+function tellStandby(log: World['log'], holder: string | null): void {
+  if (holder === null) log.info('standby_over');
+  else log.warn('standby', { held_by: holder });
+}
+
 interface Building extends Starting {
+  /** The clock of a database that several processes share; null where this one has it for itself. */
+  readonly common: CommonClock | null;
   readonly opened: Opened;
   readonly meter: PrometheusMeter;
   readonly wire: Wire;
   /** The time that is moved, in the sandbox. */
   readonly time: TravelTime | null;
-  /** Timeouts are measured by the real clock, also in the sandbox. */
-  readonly realTimer: Timer;
+  /** The world of this computer: timeouts and leases are measured by it, whatever a sandbox or the database says. */
+  readonly host: World;
 }
 
 /** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
-async function build({ config, world, version, opened, meter, wire, time, realTimer, ...starting }: Building) {
+async function build({ config, world, version, opened, meter, wire, time, host, common, ...starting }: Building) {
   const { clock, log } = world;
   const { DEFAULT_TIMEZONE: defaultTimezone } = config;
-  const patient = { ...world, timer: realTimer };
+  const patient = { ...world, timer: host.timer };
   const phase = createPhase(log);
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
@@ -131,6 +165,14 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
   const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
   const rooms = composeRooms(config, world, {
     store,
+    process: {
+      role: config.ROLE,
+      release: version,
+      host: hostname(),
+      pid: process.pid,
+      takes: config.WORKER_KINDS,
+      sharing: common === null ? null : { ...host, wall: host.clock, onTime: (reading) => common.adopt(reading) },
+    },
     backups: countedBackups(opened.backups, meter),
     outbound,
     prices: config.PRICES,
@@ -144,12 +186,14 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     transport: (budget, blobs, kinds) =>
       telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
   });
+  await rooms.processes.begun();
   const batchMax = config.BATCH_SIZE;
   const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
-  await followZoneRules(zones);
+  const works = does(config.ROLE, 'work');
+  if (works) await followZoneRules(zones);
   await rooms.secrets.allowFirst();
   await tellOfKeys(rooms.secrets, log);
-  const loops = createLoops(config, { world, rooms, meter });
+  const loops = works ? createLoops(config, { world, rooms, meter }) : [];
   startAtZero(meter, loops);
   let claim: string | null = null;
   const printClaim = (code: string) => {
@@ -157,7 +201,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     starting.printClaim(code);
   };
   const made = { config, world, version, wire, rooms, store, loops };
-  const telegramIn = openTelegramIn({ ...made, printClaim });
+  const telegramIn = does(config.ROLE, 'intake') ? openTelegramIn({ ...made, printClaim }) : noTelegramIn;
   const travel = time === null ? null : travelOf({ ...made, time, telegramIn });
   const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
@@ -175,7 +219,7 @@ async function build({ config, world, version, opened, meter, wire, time, realTi
     apiRate: config.API_RATE,
     measures: { meter, page: (ready) => metricsPage(measured, ready) },
     intakeStillMs: () => telegramIn.health().stillMs,
-    watched: [{ name: 'telegram', health: telegramIn.health }],
+    watched: telegramIn === noTelegramIn ? [] : [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
   return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
@@ -194,7 +238,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   });
   secrets?.add(api.token);
   if (pages !== null) site.url = siteAddress(listening.port);
-  await rooms.downtimes.open();
+  if (does(config.ROLE, 'work')) await rooms.downtimes.open();
   for (const loop of loops) loop.start();
   telegramIn.start();
   heartbeat?.start();
@@ -217,7 +261,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
  * start. The port closes last: until then clients are told that the server stops.
  */
 async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening: Listening): Promise<void> {
-  const { loops, rooms, telegramIn, wire, pages, opened } = app;
+  const { config, loops, rooms, telegramIn, wire, pages, opened } = app;
   phase.stop();
   heartbeat?.stop();
   // Streams of the pages would hold up the stop.
@@ -231,7 +275,8 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());
-  await phase.waitFor('database', rooms.downtimes.close());
+  if (does(config.ROLE, 'work')) await phase.waitFor('database', rooms.downtimes.close());
+  await phase.waitFor('database', rooms.processes.end());
   await phase.waitFor('database', opened.close());
 }
 

@@ -93,6 +93,17 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   };
 }
 
+/** For a process that hears nobody. */
+export const noTelegramIn: TelegramIn = {
+  start: () => {},
+  stop: async () => {},
+  idle: async () => {},
+  health: () => ({ ok: true, stillMs: 0, error: null }),
+  bot: Promise.resolve(null),
+  isClaimable: () => false,
+  takeOver: () => false,
+};
+
 /** What is gone already is as good as deleted. */
 async function deleteSaid(aside: AsideApi, address: string, messageId: number): Promise<boolean> {
   const gone = await aside.ask((raw, signal) => raw.deleteMessage({ chat_id: address, message_id: messageId }, signal));

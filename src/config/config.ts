@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
+import { roles } from '../domain/process.ts';
 import type { OperatorSecret } from '../domain/secrets/secret.ts';
 import { editDistance } from '../domain/when/spelling.ts';
 import {
@@ -14,9 +15,11 @@ import {
   hosts,
   numbers,
   prices,
+  oneOf,
   secretsKey,
   size,
   webAddress,
+  workerKinds,
   zone,
 } from './fields.ts';
 import { type ConfigFault, isOperatorSecret, readOperatorSecrets, readSecretFile } from './operator-secrets.ts';
@@ -56,6 +59,16 @@ const schema = z.object({
     )
     .default('file:data/cronogram.db')
     .meta({ example: 'file:data/cronogram.db' }),
+  DATABASE_DIRECT_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/.+$/, 'is postgres://user@host/database')
+    .refine((text) => URL.canParse(text), 'cannot be read as an address')
+    .optional()
+    .meta({ example: 'postgres://cronogram:password@postgres.internal/cronogram' }),
+  DATABASE_POOL: whole(2, 1000, 10),
+  ENGINE: oneOf(['embedded', 'graphile', 'memory']).optional().meta({ example: 'graphile' }),
+  ROLE: oneOf(roles).default('all').meta({ example: 'worker' }),
+  WORKER_KINDS: workerKinds,
   HTTP_HOST: z
     .string()
     .regex(/^[\w.:-]+$/, 'is a host name or an address')
@@ -111,6 +124,7 @@ const secretKeys = [
   'TELEGRAM_WEBHOOK_SECRET',
   'API_TOKEN',
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'SECRETS_KEY',
   'SECRETS_KEY_PREVIOUS',
   // The address is a secret: with it anybody could pretend that all is well.
@@ -163,7 +177,7 @@ function readParts(environment: Environment): ConfigResult {
  * An address stands without its host, which alone is no secret.
  */
 export function secretsIn(config: Config): readonly string[] {
-  const addresses = [config.DATABASE_URL, config.HEARTBEAT_URL].flatMap((url) =>
+  const addresses = [config.DATABASE_URL, config.DATABASE_DIRECT_URL, config.HEARTBEAT_URL].flatMap((url) =>
     url === undefined ? [] : partsOf(url),
   );
   const { TELEGRAM_BOT_TOKEN: bot, TELEGRAM_WEBHOOK_SECRET: webhook, API_TOKEN: api } = config;
@@ -238,6 +252,8 @@ function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
     return [fault('TELEGRAM_WEBHOOK_SECRET', 'is missing: without it anybody could pretend to be Telegram')];
   if (url === undefined && secret !== undefined)
     return [fault('TELEGRAM_WEBHOOK_URL', 'is missing: the secret is set, so a webhook is meant')];
+  const shared = sharingFault(config);
+  if (shared !== null) return [fault(...shared)];
   if (isLoopback(config.HTTP_HOST)) return [];
   const { API_TOKEN: token = '', HTTP_HOST: host } = config;
   const isGuessable = token !== '' && token.length < apiTokenLengthMin;
@@ -254,6 +270,43 @@ function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
         ]
       : []),
   ];
+}
+
+/** Several processes share a database only where an engine lets them. */
+function sharingFault(config: z.output<typeof schema>): readonly [keyof typeof schema.shape, string] | null {
+  const {
+    ROLE: role,
+    ENGINE: engine,
+    DATABASE_DIRECT_URL: direct,
+    TELEGRAM_BOT_TOKEN: token,
+    SANDBOX: sandbox,
+  } = config;
+  const isPostgres = config.DATABASE_URL.startsWith('postgres');
+  if (engine === 'memory')
+    return ['ENGINE', 'is memory, which keeps nothing when the process ends: it serves tests alone'];
+  if (engine === 'graphile' && !isPostgres)
+    return ['ENGINE', 'is graphile, which needs a database on Postgres: set DATABASE_URL, or remove ENGINE'];
+  if (direct !== undefined && !isPostgres)
+    return ['DATABASE_DIRECT_URL', 'is the way around a pooler of Postgres, and DATABASE_URL names a file: remove it'];
+  if (role === 'all') return null;
+  if (!isPostgres)
+    return [
+      'ROLE',
+      `is ${role}, but only one process may open a SQLite file: use ROLE=all, or a DATABASE_URL on Postgres`,
+    ];
+  if (engine === 'embedded')
+    return ['ROLE', `is ${role}, but ENGINE=embedded is one process alone: use ROLE=all, or remove ENGINE`];
+  if (token === undefined || sandbox)
+    return [
+      'TELEGRAM_BOT_TOKEN',
+      `is missing: with ROLE=${role} all processes serve one bot, and a sandbox is part of one process`,
+    ];
+  return null;
+}
+
+/** Whether several processes may work with the database at the same time. */
+export function isShared({ ENGINE: engine, DATABASE_URL: url }: Pick<Config, 'ENGINE' | 'DATABASE_URL'>): boolean {
+  return engine === undefined ? url.startsWith('postgres') : engine === 'graphile';
 }
 
 /** Several servers may share a database on Postgres, so nothing that it needs can lie beside one of them. */
@@ -300,7 +353,7 @@ const ownBeginning = /^(?:TELEGRAM|CRONOGRAM)_/;
 
 /** Settings that later versions are to have: to have one ignored in silence would be taken for its having been obeyed. */
 export const unbuilt: readonly string[] = [
-  'ROLE ENGINE DATABASE_POOL WORKER_KINDS PUBLIC_URL NIGHT_HOUR SMTP_URL',
+  'PUBLIC_URL NIGHT_HOUR SMTP_URL',
   'FLOW_MAX_DURATION MCP_CONFIG LLM_BASE_URL LLM_API_KEY LLM_MODEL SCRIPTS_DIR',
   'FLOWS_DIR GRAPHS_DIR LANGGRAPH_URL',
 ].flatMap((names) => names.split(' '));

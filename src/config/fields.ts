@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { retentionDaysMax } from '../domain/limits.ts';
 import { type HostRule, hostRulesExample, readHostRule } from '../domain/outbound/host-rules.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
+import { everyKind, type KindRules } from '../domain/process.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
 import { keyBytes } from '../domain/secrets/secret.ts';
@@ -66,6 +67,9 @@ export const flag = (otherwise: '0' | '1') =>
     .transform((value) => value === '1')
     .meta({ example: otherwise });
 
+export const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
+  z.enum(names, `is ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`);
+
 /** Lists, as people type them. */
 const list = z.string().default('').transform(wordsIn);
 
@@ -90,6 +94,20 @@ export const hosts = list
     return parts.flatMap((part) => readHostRule(part) ?? []);
   })
   .meta({ example: hostRulesExample });
+
+/** Kinds of actions, each alone or with how many of its runs go on at once; `*` stands for those that are not named. */
+export const workerKinds = list
+  .transform((parts, context): KindRules => {
+    if (parts.length === 0) return everyKind;
+    const read = parts.map((part) => /^(?:\*|([a-z]{2,20})(?::([1-9]\d{0,3}))?)$/.exec(part));
+    const unread = parts.find((_part, index) => read[index] === null);
+    if (unread !== undefined)
+      context.addIssue(`holds ${unread.slice(0, 40)}, which is no kind, no kind:count and not *`);
+    const named = read.flatMap((found) => (found?.[1] === undefined ? [] : [[found[1], found[2]] as const]));
+    const limits = new Map(named.map(([kind, most]) => [kind, most === undefined ? null : Number(most)]));
+    return { limits, others: parts.includes('*') };
+  })
+  .meta({ example: 'http:50,message' });
 
 export const secretsKey = z
   .string()

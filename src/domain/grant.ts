@@ -12,6 +12,11 @@ export interface Grant {
   readonly ownerId: Actor;
   readonly chatId: string;
   readonly scopes: readonly string[];
+  /**
+   * Those for hosts and secrets that somebody else than its owner has named, and no owner of the bot since: a secret of the operator that
+   * names no hosts itself does not go by them, so that nobody leads one away who may not use it, before it is set or after.
+   */
+  readonly unconfirmed: readonly string[];
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
   readonly createdAt: number;
@@ -34,6 +39,11 @@ function grantEnded(grant: Given | null, now: number): GrantFault | null {
   // Its instant does not matter: a clock that is set back gives nobody a right back.
   if (grant.revokedAt !== null) return 'grant_revoked';
   return grant.expiresAt !== null && grant.expiresAt <= now ? 'grant_expired' : null;
+}
+
+/** The instant from which on nothing runs under it; null where it has no end. What was taken away has never been there for what is to come. */
+export function rightEnd(grant: Pick<Given, 'expiresAt' | 'revokedAt'> | null): number | null {
+  return grant === null || grant.revokedAt !== null ? 0 : grant.expiresAt;
 }
 
 /** Null when the grant allows all of the scopes now. Only these four faults may turn a slot into `skipped`; others are retried. */
@@ -76,6 +86,18 @@ export function renewedEnd(
   if (lastsMs !== null) return now + lastsMs;
   const heldMs = old === null || old.expiresAt === null ? 0 : old.expiresAt - old.createdAt;
   return heldMs <= 0 ? null : now + heldMs;
+}
+
+/** The unconfirmed scopes of a grant that gets these. Whoever vouches sees what they add, and where it would go. */
+export function unconfirmedIn(
+  before: Pick<Grant, 'scopes' | 'unconfirmed'> | null,
+  scopes: readonly string[],
+  { vouches, isFresh }: { readonly vouches: boolean; readonly isFresh: boolean },
+): readonly string[] {
+  const leading = scopes.filter((scope) => /^(?:host|secret):/.test(scope));
+  const added = leading.filter((scope) => before?.scopes.includes(scope) !== true);
+  if (vouches && (isFresh || added.length > 0)) return [];
+  return leading.filter((scope) => before?.unconfirmed.includes(scope) === true || added.includes(scope));
 }
 
 export function actionScope(actionKind: string): string {

@@ -41,6 +41,9 @@ export type Consent =
   | { readonly is: 'given' | 'refused'; readonly by: Actor; readonly at: number };
 
 /** One try of a run: `running`, then one of the other words, for ever. */
+/** Why a run stands still whose effect somebody must let happen. */
+export const waitsForConsent = 'waits for somebody to approve it';
+
 export type AttemptStatus = 'running' | 'succeeded' | 'failed' | 'timed_out' | 'interrupted' | 'cancelled';
 
 /**

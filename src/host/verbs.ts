@@ -1,12 +1,13 @@
 import { usage } from '../cli/faults.ts';
 import { localVerb, showing, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
+import { roles } from '../domain/process.ts';
 import type { Here } from './here.ts';
 import type { ServiceWish } from './service/unit.ts';
 
 export interface HostDeps {
   readonly here: () => Promise<Here>;
   /** Starts the server in this process; the code says how a start that came to nothing ends. */
-  readonly start: () => Promise<number>;
+  readonly start: (role: string | undefined) => Promise<number>;
 }
 
 const heading = 'This computer:';
@@ -29,8 +30,11 @@ const startVerb = (start: HostDeps['start']) =>
   localVerb({
     usage: 'start',
     summary: 'start the server, with what .env and ./data of this folder hold',
-    examples: ['cronogram start', 'HTTP_PORT=9000 cronogram start'],
-    does: start,
+    examples: ['cronogram start', 'HTTP_PORT=9000 cronogram start', 'cronogram start --role worker'],
+    flags: [
+      { flags: '--role <role>', about: 'what this process does, on Postgres: all, bot, worker or api', choices: roles },
+    ],
+    does: (_session, _args, { role }) => start(role),
   });
 
 const initVerb = (here: HostDeps['here']) =>

@@ -7,6 +7,7 @@ import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
+import type { Role } from '../domain/process.ts';
 import { neededScope, refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';
@@ -34,6 +35,8 @@ export interface HttpDeps extends Omit<HttpRooms, 'description' | 'principal' | 
   readonly streams?: EventStreams;
   /** Requests a second; 0, and absent, is no limit. */
   readonly apiRate?: number;
+  /** Null where the API is served; else the role of the process, which tells how it is and no more. */
+  readonly withoutApi?: Role | null;
   /** Absent where nothing is measured. */
   readonly meter?: Meter;
   readonly metrics?: PageOfMetrics;
@@ -51,12 +54,12 @@ const handlers = {
 
 /** The API: what comes in is checked against one schema, handed to a use case, and told in the words of the contract. */
 export function createHttpApp(deps: HttpDeps): OpenAPIHono {
-  const { stopwatch, version, apiRate = 0, streams } = deps;
+  const { stopwatch, version, apiRate = 0, streams, withoutApi = null } = deps;
   const app = new OpenAPIHono();
   app.onError((error, c) => answerFault(deps, error, c));
   const methodsAt = methodsOf(app);
   app.notFound((c) => {
-    const answer = unserved(c, methodsAt);
+    const answer = withoutApi === null ? unserved(c, methodsAt) : servedElsewhere(withoutApi);
     return answer instanceof AppError ? answerFault(deps, answer, c) : answer;
   });
   app.use(logged(deps));
@@ -67,7 +70,7 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
   const guard = requireToken(deps);
   app.use('/v1/*', guard);
   app.use('/v1/*', limitRate(apiRate, stopwatch));
-  if (streams !== undefined) serveEventStream(app, streams, deps.roomsOf);
+  if (streams !== undefined && withoutApi === null) serveEventStream(app, streams, deps.roomsOf);
   const shared = { ...deps, description: () => describeApi(app, version, deps.kinds.forms) };
   const roomsOf = (principal: Principal): HttpRooms => ({
     ...shared,
@@ -75,10 +78,21 @@ export function createHttpApp(deps: HttpDeps): OpenAPIHono {
     principal,
     actor: principal.actor,
   });
-  for (const id of Object.keys(operations) as OperationId[]) serve(app, id, handlers, roomsOf);
+  const ids = withoutApi === null ? (Object.keys(operations) as OperationId[]) : probeIds;
+  for (const id of ids) serve(app, id, handlers, roomsOf);
   serveMetrics(app, deps, guard);
-  serveDocs(app, deps);
+  if (withoutApi === null) serveDocs(app, deps);
   return app;
+}
+
+/** Served by every process. */
+const probeIds: readonly OperationId[] = ['isLive', 'isHealthy', 'isReady', 'getVersion'];
+
+function servedElsewhere(role: Role): AppError {
+  return new AppError(
+    'not_found',
+    `This process has the role ${role}, and tells how it is: /livez, /readyz, /version and /metrics. Ask one with the role api or all.`,
+  );
 }
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS']);

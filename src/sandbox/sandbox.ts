@@ -130,10 +130,8 @@ interface ServedSandbox {
   close(): Promise<void>;
 }
 
-const host = '127.0.0.1';
-
-/** The Bot API alone, on the loopback interface; port 0 takes a free one. */
-export async function serveSandbox(sandbox: Sandbox, port: number): Promise<ServedSandbox> {
+/** The Bot API alone, on the loopback interface as a rule; port 0 takes a free one. */
+export async function serveSandbox(sandbox: Sandbox, port: number, host = '127.0.0.1'): Promise<ServedSandbox> {
   const server = createServer((incoming, outgoing) => sandbox.botApi(incoming, outgoing, incoming.url ?? '/'));
   server.listen({ host, port });
   await once(server, 'listening');

@@ -15,6 +15,29 @@ export const systemTimer: Timer = {
   yield: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
+/** An instant of another clock, read between two of our own. */
+export interface Reading {
+  readonly at: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * The clock of the database, which several processes share: it is read now and then, and carried on by the monotonic clock,
+ * so that the clocks of their hosts may say what they like. A reading moves it no further than the reading is sure of.
+ */
+export function createDatabaseClock(real: Clock & Stopwatch): Clock & { adopt(reading: Reading): void } {
+  let ahead: number | null = null;
+  return {
+    now: () => (ahead === null ? real.now() : Math.floor(ahead + real.elapsed())),
+    adopt: ({ at, before, after }) => {
+      // The database tells whole milliseconds.
+      const [least, most] = [at - after, at + 1 - before];
+      ahead = ahead === null ? (least + most) / 2 : Math.min(Math.max(ahead, least), most);
+    },
+  };
+}
+
 /**
  * Time that can be moved forward, for trying things out: both clocks and every timer go along, so that what waits for an
  * instant wakes when that instant is skipped to. It never goes back.

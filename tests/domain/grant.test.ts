@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { admittedFault, allows, grantFault, lackingScope, secretScope, type Grant } from '../../src/domain/grant.ts';
+import {
+  admittedFault,
+  allows,
+  grantFault,
+  lackingScope,
+  secretScope,
+  type Grant,
+  unconfirmedIn,
+} from '../../src/domain/grant.ts';
 
 const grant: Grant = {
   id: 'g',
   ownerId: 'telegram:user:1',
   chatId: 'c',
   scopes: ['action:http', 'host:api.example.com'],
+  unconfirmed: [],
   expiresAt: null,
   revokedAt: null,
   createdAt: 1,
@@ -75,5 +84,51 @@ describe('a scope', () => {
     ['secret:TOKEN', 'host:*', false],
   ] as const)('%s and %s: %s', (given, wanted, isAllowed) => {
     expect(allows(['action:message', given], wanted)).toBe(isAllowed);
+  });
+});
+
+describe('what nobody has vouched for', () => {
+  const before = {
+    scopes: ['action:http', 'host:a.example.com', 'secret:KEY'],
+    unconfirmed: ['host:a.example.com', 'secret:KEY'],
+  };
+  const added = [...before.scopes, 'host:b.example.com'];
+  const [others, owner] = [{ vouches: false }, { vouches: true }];
+
+  it.each([
+    ['all hosts and secrets of a new grant', null, before.scopes, { ...others, isFresh: true }, before.unconfirmed],
+    ['nothing of one that an owner gives', null, before.scopes, { ...owner, isFresh: true }, []],
+    ['what was open before, and what is added', before, added, { ...others, isFresh: false }, added.slice(1)],
+    [
+      'only what is added to what was confirmed',
+      { ...before, unconfirmed: [] },
+      added,
+      { ...others, isFresh: false },
+      added.slice(3),
+    ],
+    [
+      'what was open before, where an owner adds nothing',
+      before,
+      before.scopes,
+      { ...owner, isFresh: false },
+      before.unconfirmed,
+    ],
+    ['nothing where an owner adds something', before, added, { ...owner, isFresh: false }, []],
+    [
+      'nothing that the grant holds no more',
+      before,
+      ['action:http', 'secret:KEY'],
+      { ...others, isFresh: false },
+      ['secret:KEY'],
+    ],
+    [
+      'the same under a fresh grant that others give',
+      before,
+      before.scopes,
+      { ...others, isFresh: true },
+      before.unconfirmed,
+    ],
+  ])('is %s', (_what, old, scopes, how, expected) => {
+    expect(unconfirmedIn(old, scopes, how)).toEqual(expected);
   });
 });

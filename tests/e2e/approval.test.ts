@@ -61,3 +61,19 @@ describe('a result that waits for approval', () => {
     expect(methodsSince(bot, before).filter((method) => method === 'editMessageText')).toHaveLength(1);
   });
 });
+
+it('an effect that is let happen without a right is not told as done, and the task says why it was skipped', async () => {
+  const bot = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: '127.0.0.1' });
+  const preview = await ask(bot, ['ada', lab], `/fetch every day at 9:30 POST ${bot.server.url}/sandbox/site/orders`);
+  await bot.press('ada', preview, 'Create');
+  await ask(bot, ['ada', lab], '/edit 1 approval on');
+  await bot.say('ada', lab, '/run 1');
+  const question = bot.last(lab, null);
+  expect(labels(question)).toEqual([['Do it', 'Discard']]);
+  await bot.say('ada', lab, '/grants 1 revoke');
+  expect(await bot.press('ada', question, 'Do it')).toMatchObject({
+    text: 'Allowed, but it cannot be done: the task has no right to run any more. /grants renews it.',
+    alert: true,
+  });
+  expect(bot.last(lab, null).text).toMatch(/^Skipped: #1/);
+});

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { type Server } from '../../src/compose/server.ts';
 import type { MediaKind, MessageShown, World } from '../../src/sandbox/world/world.ts';
 import { day, hour, manualTime, minute, second, start, type ManualTime, type MemoryLog } from '../support/fakes.ts';
 import { freshSqliteFile } from '../support/fresh-sqlite.ts';
+import { isAnswering } from '../support/postgres-quiet.ts';
+import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { ada, ben, lab, mallory, noRights, plain } from '../support/sandbox.ts';
 import { bearer, databaseName, drift, serverIn } from '../support/server.ts';
 
@@ -15,6 +18,8 @@ export { day, hour, minute, second, start };
 /** The whole server, as it starts without a token: real HTTP, real SQLite, the sandbox as the Telegram, a clock by hand. */
 export interface Bot {
   readonly server: Server;
+  /** Where its database is, if not in a file. */
+  readonly databaseUrl: string | null;
   readonly world: World;
   readonly time: ManualTime;
   readonly log: MemoryLog;
@@ -52,6 +57,7 @@ export interface Bot {
   as(token: string): Pick<Bot, 'api'>;
 }
 
+const home = process.cwd();
 const running = new Map<Server, ManualTime>();
 const folders = new Set<string>();
 
@@ -59,6 +65,7 @@ const folders = new Set<string>();
 export async function stopBots(): Promise<void> {
   for (const [server, time] of running) await stopped(server, time);
   running.clear();
+  process.chdir(home);
   for (const folder of folders) await removed(folder);
   folders.clear();
 }
@@ -79,14 +86,22 @@ async function removed(folder: string): Promise<void> {
 export async function aBot(env: Readonly<Record<string, string>> = {}, at = start): Promise<Bot> {
   const folder = mkdtempSync(join(tmpdir(), 'cronogram-e2e-'));
   folders.add(folder);
+  return botOn({ folder, env: { ...(await ofDatabase(folder)), ...env }, time: manualTime(at) });
+}
+
+/** `npm run test:postgres` has every story told on Postgres. */
+async function ofDatabase(folder: string): Promise<Readonly<Record<string, string>>> {
+  if (inject('isOnPostgres')) return { ...onPostgres, DATABASE_URL: (await freshPostgres()).url, ENGINE: 'embedded' };
   await freshSqliteFile(join(folder, databaseName));
-  return botOn({ folder, env, time: manualTime(at) });
+  return {};
 }
 
 /** How long a person takes to read and to move a finger. */
 const humanMs = 2 * second;
 
 async function botOn({ folder, env, time }: Parameters<typeof serverIn>[0]): Promise<Bot> {
+  // Where the database is no file, what lies beside it lies in the folder of the process.
+  process.chdir(folder);
   const { server, log, claims } = await serverIn({ folder, env, time });
   running.set(server, time);
   if (server.sandbox === null) throw new Error('the server did not start in the sandbox');
@@ -106,6 +121,7 @@ async function botOn({ folder, env, time }: Parameters<typeof serverIn>[0]): Pro
   await pass(0);
   return {
     server,
+    databaseUrl: env['DATABASE_URL'] ?? null,
     world,
     time,
     log,
@@ -163,6 +179,7 @@ async function patiently(jump: Promise<unknown>, { world, time }: { world: World
   });
   for (; !isOver; still += 1) {
     await time.yield();
+    if (isAnswering()) still = 0;
     if (still < stillTurns) continue;
     await time.advance(250);
     still = stillTurns - stillTurnsMore;
@@ -177,7 +194,7 @@ async function stopped(server: Server, time: ManualTime): Promise<void> {
   const stop = server.stop().finally(() => {
     isOver = true;
   });
-  for (let turn = 0; turn < 500 && !isOver; turn += 1) await time.yield();
+  for (let turn = 0; turn < 500 && !isOver; turn += isAnswering() ? 0 : 1) await time.yield();
   while (!isOver) await slowly(time, second);
   await stop;
 }

@@ -24,6 +24,8 @@ describe('/digest', () => {
     await made(bot, ['ada', lab], 'every day at 10 Stand up');
     await made(bot, ['ada', lab], 'every day at 11 Lunch');
     await made(bot, ['ada', lab], 'every day at 12 {{ context.nothing }}');
+    await made(bot, ['ada', lab], 'every day at 13 Tea');
+    await bot.say('ada', lab, '/grants 4 revoke');
     await ask(bot, ['ada', lab], '/pause 2');
     await ask(bot, ['ada', lab], '/snooze 1 tomorrow at 9:30');
     await ask(bot, ['ada', lab], '/digest daily 8:00');
@@ -36,6 +38,9 @@ describe('/digest', () => {
         'Coming until Fri 20 Nov 08:00 (UTC)',
         '10:00 #1 Stand up',
         '12:00 #3 {{ context.nothing }}',
+        '',
+        'Without a right to run (/grants renews it)',
+        '#4 Tea',
         '',
         'Snoozed',
         '09:30 #1 Stand up',

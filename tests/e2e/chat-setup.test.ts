@@ -53,6 +53,48 @@ describe('the checklist of a group', () => {
     expect(bot.texts(noRights).filter((text) => text.includes('Set-up of this chat'))).toHaveLength(1);
   });
 
+  it('leaves the messages alone that have its number in the supergroup that the group became', async () => {
+    const bot = await aTalkingBot(allowed);
+    const list = await ask(bot, ['ada', plain], '/start');
+    const moved = bot.world.migrate(plain);
+    const others = await Promise.all(
+      Array.from({ length: 12 }, (_, number) => bot.world.say({ as: 'ben', chat: moved, text: `word ${number}` })),
+    );
+    const talk = () => bot.world.messages(moved, { limit: 100 }).filter(({ from }) => from === 'ben');
+    const status = await ask(bot, ['ada', moved], '/status');
+    const before = mark(bot);
+    bot.world.setForum(moved, true);
+    bot.world.setBotStatus(moved, 'administrator', 'ada');
+    bot.world.setBotRights(moved, { can_manage_topics: true, can_delete_messages: true });
+    await bot.pass(minute);
+    expect(others.map(({ messageId }) => messageId)).toContain(list.messageId);
+    expect(calls(bot, before)).toEqual([]);
+    await ask(bot, ['ada', moved], '/start');
+    expect(talk()).toHaveLength(others.length);
+    expect(bot.now(status).text).toBe(status.text);
+  });
+
+  it('stays behind like the question of a task that is being made, whose next step is a message of the supergroup', async () => {
+    for (const isPressed of [false, true]) {
+      const bot = await aTalkingBot(allowed);
+      const question = await ask(bot, ['ada', plain], '/new call mum');
+      if (isPressed) await bot.press('ada', question, 'Pick…');
+      const moved = bot.world.migrate(plain);
+      const others = Array.from({ length: 6 }, (_, number) =>
+        bot.world.say({ as: 'ben', chat: moved, text: `word ${number}` }),
+      );
+      expect(others.map(({ messageId }) => messageId)).toContain(question.messageId);
+      bot.world.setBotStatus(moved, 'administrator', 'ada');
+      await bot.pass(minute);
+      const before = mark(bot);
+      const preview = await ask(bot, ['ada', moved], '@cronogram_bot tomorrow 9');
+      expect(preview.text).toContain('Thu 19 Nov 09:00');
+      expect(calls(bot, before)).toEqual(['sendMessage']);
+      await bot.press('ada', preview, 'Create');
+      expect(bot.now(preview).text).toMatch(/^#1 call mum/);
+    }
+  });
+
   it('takes the zone of the person who let the group in, asks once whether it is right, and never falls back to UTC', async () => {
     const bot = await aTalkingBot();
     await bot.say('ada', ada, '/start');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import { join } from 'node:path';
 import type { Bot } from './bot.ts';
+import { select } from './deliveries.ts';
 
 /** Values that are easy to find. Whatever holds one of them, in whatever form, has leaked. */
 export type Canaries = Readonly<Record<string, string>>;
@@ -33,25 +33,23 @@ export function leaksIn(canaries: Canaries, places: Readonly<Record<string, stri
   );
 }
 
-export function folderOf({ server }: Bot): string {
-  return dirname(server.dataFile ?? '');
-}
-
-/** Every file of the folder as its bytes stand there, and every column of every table. */
-export function leftIn(folder: string): Readonly<Record<string, string>> {
+/** Every file beside the database as its bytes stand there, and every column of every table. */
+export function leftOf(bot: Bot): Readonly<Record<string, string>> {
   const places: Record<string, string> = {};
+  const folder = process.cwd();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name);
     if (statSync(path).isFile()) places[`file ${name}`] = readFileSync(path, 'latin1');
   }
-  const database = new Database(join(folder, 'cronogram.db'), { readonly: true });
-  const tables = database.prepare(`select name from sqlite_master where type = 'table'`).all() as { name: string }[];
-  for (const { name } of tables)
-    for (const row of database.prepare(`select * from "${name}"`).all() as Record<string, unknown>[])
+  const named =
+    bot.databaseUrl === null
+      ? `name from sqlite_master where type = 'table'`
+      : `tablename as name from pg_tables where schemaname in ('cronogram', 'public')`;
+  for (const { name } of select<{ name: string }>(bot, `select ${named}`))
+    for (const row of select<Record<string, unknown>>(bot, `select * from "${name}"`))
       for (const [column, value] of Object.entries(row)) {
         const text = Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
         places[`${name}.${column}`] = `${places[`${name}.${column}`] ?? ''}\n${text}`;
       }
-  database.close();
   return places;
 }

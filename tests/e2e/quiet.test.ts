@@ -1,8 +1,7 @@
-import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MessageShown } from '../../src/sandbox/world/world.ts';
 import { hour, lab, minute, stopBots, type Bot } from './bot.ts';
-import { aTask, isCard, opened, threadOf, topicNamed } from './deliveries.ts';
+import { aTask, change, isCard, opened, threadOf, topicNamed } from './deliveries.ts';
 import { aTalkingBot } from './dialogue.ts';
 
 afterEach(stopBots);
@@ -11,14 +10,8 @@ const night = { from: '22:00', to: '07:00', mode: 'hold' } as const;
 
 /** Settings that the admins of the chat have chosen, as they stand in its row. */
 function choose(bot: Bot, chat: number, quiet: object): void {
-  const database = new Database(bot.server.dataFile ?? '');
-  try {
-    database
-      .prepare(`update chats set settings = ?, timezone = 'Europe/Madrid' where address = ?`)
-      .run(JSON.stringify({ quiet }), String(chat));
-  } finally {
-    database.close();
-  }
+  const settings = JSON.stringify({ quiet });
+  change(bot, `update chats set settings = '${settings}', timezone = 'Europe/Madrid' where address = '${chat}'`);
 }
 
 /** Nine in the evening in Madrid, in a chat that sleeps from ten. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { aStub } from '../support/place.ts';
 import { type Bot, lab, stopBots } from './bot.ts';
 import { ask, askText, aTalkingBot } from './dialogue.ts';
 
@@ -11,6 +12,8 @@ const key = { SECRET_SHOP_KEY: 'sesame-of-the-operator' };
 const threadPath = `/v1/threads/telegram:chat:${lab}/tasks`;
 const refusal =
   'The secret SHOP_KEY belongs to the operator, and only an owner of the bot can let it go to evil.example.com. Ask an owner to make this change, or have the operator name its hosts in SECRET_SHOP_KEY_HOSTS.';
+
+const hour = 3_600_000;
 
 /** An owner's task in a group in which Ben is an admin, and no owner of the bot. It calls with a secret of the operator. */
 async function aSharedTask(env: Readonly<Record<string, string>> = key) {
@@ -95,5 +98,117 @@ describe("a secret of the operator without hosts, in an owner's task", () => {
     expect((await bot.api('PATCH', path, { action: { ...action, url } })).status).toBe(200);
     expect(await ask('POST', `${path}/undo`, {})).toMatchObject(refused);
     expect(await actionOf(shared)).toMatchObject({ url });
+  });
+});
+
+describe('a secret of the operator without hosts, which is set after somebody else has named it', () => {
+  const value = 'set-by-the-operator-later';
+
+  /** Ada's task; Ben, an admin, points it at a server of his and names a secret that nobody has set yet. */
+  async function aPair(env: Readonly<Record<string, string>> = {}) {
+    const heard: (string | undefined)[] = [];
+    const place = new URL(
+      await aStub((incoming, outgoing) => {
+        heard.push(incoming.headers.authorization);
+        outgoing.end('taken');
+      }),
+    ).host;
+    const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place, ...env });
+    own.world.setMember(lab, 'ben', 'administrator');
+    await own.press('ada', await ask(own, ['ada', lab], `/fetch every hour ${url}`), 'Create');
+    expect(await says(own, 'ben', `url http://${place}/take`)).toContain(place);
+    expect(await says(own, 'ben', 'auth bearer SHOP_KEY')).toContain(`Sends the secret SHOP_KEY to ${place}`);
+    return { own, heard, place };
+  }
+
+  async function endsOf(bot: Bot) {
+    const [task] = (await bot.api('GET', threadPath)).body['tasks'] as { task_id: string }[];
+    const runs = (await bot.api('GET', `/v1/tasks/${task?.task_id}/runs`)).body['task_runs'];
+    return (runs as { status: string; reason: string | null }[]).map(({ status, reason }) => reason ?? status);
+  }
+
+  const grantOf = async (bot: Bot) =>
+    ((await bot.api('GET', `/v1/grants?thread_key=telegram:chat:${lab}&state=active`)).body['grants'] as object[])[0];
+
+  it('goes to no host of theirs, until an owner of the bot has seen and renewed that', async () => {
+    const { own, heard, place } = await aPair();
+    const bot = await own.restart({ env: { SECRET_SHOP_KEY: value } });
+    await bot.pass(hour);
+    expect(heard).toEqual([]);
+    expect(await endsOf(bot)).toContain('secret_host');
+    expect(bot.texts(lab).join('\n')).toContain('Who named the two together is no owner of the bot');
+    expect(await grantOf(bot)).toMatchObject({ unconfirmed: [`host:${place}`, 'secret:SHOP_KEY'] });
+    // Ben confirms nothing: with the right of his own the secret stays closed.
+    const byBen = await ask(bot, ['ben', lab], '/grants #1');
+    expect(byBen.text).toContain(`Named by no owner of the bot: host:${place}, secret:SHOP_KEY`);
+    expect(JSON.stringify(byBen)).not.toContain('Renew"');
+    const byAda = await ask(bot, ['ada', lab], '/grants #1');
+    await bot.press('ada', byAda, 'Renew');
+    expect(await grantOf(bot)).toMatchObject({ unconfirmed: [] });
+    await bot.pass(hour);
+    expect(heard).toEqual([`Bearer ${value}`]);
+  });
+
+  it('nor does one that is kept in the database, and an edit of something else by an owner confirms nothing', async () => {
+    const { own, heard } = await aPair();
+    expect((await own.api('PUT', '/v1/secrets/SHOP_KEY', { value })).status).toBe(200);
+    expect(await says(own, 'ada', 'timeout 5 s')).toContain('PT5S');
+    await own.pass(hour);
+    expect(heard).toEqual([]);
+    expect(await endsOf(own)).toContain('secret_host');
+  });
+
+  it('goes where an owner has named both, whatever an admin adds beside', async () => {
+    const heard: (string | undefined)[] = [];
+    const place = new URL(
+      await aStub((incoming, outgoing) => {
+        heard.push(incoming.headers.authorization);
+        outgoing.end('taken');
+      }),
+    ).host;
+    const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place });
+    own.world.setMember(lab, 'ben', 'administrator');
+    await own.press('ada', await ask(own, ['ada', lab], `/fetch every hour http://${place}/price`), 'Create');
+    await says(own, 'ada', 'auth bearer SHOP_KEY');
+    await says(own, 'ben', 'header x-other: {{ secrets.OTHER }}');
+    await own.api('PUT', `/v1/secrets/OTHER?thread_key=telegram:chat:${lab}`, { value: 'one of the chat' });
+    const bot = await own.restart({ env: { SECRET_SHOP_KEY: value } });
+    await bot.pass(hour);
+    expect(heard).toEqual([`Bearer ${value}`]);
+  });
+
+  it('goes to them where the operator has named the host, or let the chat use it', async () => {
+    const { own, heard, place } = await aPair();
+    const hosted = await own.restart({ env: { SECRET_SHOP_KEY: value, SECRET_SHOP_KEY_HOSTS: place } });
+    await hosted.pass(hour);
+    const shared = await hosted.restart({
+      env: { SECRET_SHOP_KEY: value, SECRET_SHOP_KEY_HOSTS: '', SECRET_SHOP_KEY_CHATS: String(lab) },
+    });
+    await shared.pass(hour);
+    expect(heard).toEqual([`Bearer ${value}`, `Bearer ${value}`]);
+  });
+
+  it('goes nowhere by a task that a named token has made for the owner of the chat', async () => {
+    const heard: unknown[] = [];
+    const place = new URL(
+      await aStub((incoming, outgoing) => {
+        heard.push(incoming.headers.authorization);
+        outgoing.end('taken');
+      }),
+    ).host;
+    const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place });
+    const ask = await byToken(own);
+    const schedule = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' };
+    const action = { kind: 'http', url: `http://${place}/take`, auth };
+    expect((await ask('POST', threadPath, { title: 'Price', instructions: '', schedule, action })).status).toBe(201);
+    const bot = await own.restart({ env: { SECRET_SHOP_KEY: value } });
+    await bot.pass(hour);
+    expect(heard).toEqual([]);
+    expect(await endsOf(bot)).toContain('secret_host');
+    // Put off to another chat it is not confirmed either.
+    const [task] = (await bot.api('GET', threadPath)).body['tasks'] as { task_id: string }[];
+    await bot.api('POST', `/v1/tasks/${task?.task_id}/attach`, { thread_key: 'telegram:chat:1001' });
+    await bot.pass(hour);
+    expect(heard).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { aStub } from '../support/place.ts';
 import { day, hour, lab, minute, stopBots, type Bot } from './bot.ts';
 import { aTask, opened, rowsOf, threadOf } from './deliveries.ts';
 import { ask, askText, aTalkingBot } from './dialogue.ts';
-import { folderOf, leaksIn, leftIn } from './leaks.ts';
+import { leaksIn, leftOf } from './leaks.ts';
 
 afterEach(stopBots);
 
@@ -223,7 +223,7 @@ describe('a refresh token', () => {
     await last.pass(hour);
     expect(tokens()).toEqual(['Bearer access-token-1', 'Bearer access-token-2']);
     expect(await slotsOf(last, id)).toEqual(['succeeded', 'succeeded']);
-    expect(leaksIn({ refresh: `refresh-token-${made}`, access: 'access-token-2' }, leftIn(folderOf(last)))).toEqual([]);
+    expect(leaksIn({ refresh: `refresh-token-${made}`, access: 'access-token-2' }, leftOf(last))).toEqual([]);
   });
 });
 
@@ -322,7 +322,7 @@ describe('what a call sends is found nowhere', () => {
     const sent = JSON.stringify(seen) + JSON.stringify(server.seen);
     for (const name of ['bearer', 'access', 'refresh'] as const) expect(sent).toContain(canaries[name]);
     expect(JSON.stringify(answers)).toContain('[secret]');
-    const left = leftIn(folderOf(bot));
+    const left = leftOf(bot);
     const files = Object.keys(left).join();
     for (const file of ['cronogram.db-wal', 'backups/', 'sandbox.db']) expect(files).toContain(file);
     expect(left['blob_chunks.bytes']).toContain('[secret]');

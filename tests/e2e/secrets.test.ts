@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bearer } from '../support/server.ts';
 import { aBot, type Bot, lab, minute, second, stopBots } from './bot.ts';
-import { folderOf, leaksIn, leftIn } from './leaks.ts';
+import { leaksIn, leftOf } from './leaks.ts';
 
 afterEach(stopBots);
 
@@ -71,7 +71,7 @@ describe('the value of a secret', () => {
     expect(JSON.stringify(answers)).toContain('HASTY_KEY');
     expect(leaks(answers)).toEqual([]);
     expect(leaks({ log: JSON.stringify(bot.log.lines), transcript: bot.world.transcript() })).toEqual([]);
-    expect(leaks(leftIn(folderOf(bot)))).toEqual([]);
+    expect(leaks(leftOf(bot))).toEqual([]);
   });
 
   it('goes with the message that held it, and what the message becomes later is a value as well', async () => {
@@ -104,7 +104,7 @@ describe('the value of a secret', () => {
     expect(cancelled?.text).toBe('KEY stays as it was.');
     const { body } = await bot.api('GET', `/v1/secrets${inChat}`);
     expect(body).toEqual({ secrets: [] });
-    expect(leaks(leftIn(folderOf(bot)))).toEqual([]);
+    expect(leaks(leftOf(bot))).toEqual([]);
   });
 
   it('that is too long for a message sets nothing, and neither does the rest of it', async () => {
@@ -114,7 +114,7 @@ describe('the value of a secret', () => {
     expect(cut?.text).toContain('too long for one message');
     const [rest] = await bot.say('ada', 1001, canaries.chat);
     expect(rest?.text).toContain('too long for one message');
-    expect(leaks(leftIn(folderOf(bot)))).toEqual([]);
+    expect(leaks(leftOf(bot))).toEqual([]);
   });
 
   it('is asked for by admins alone', async () => {
@@ -134,7 +134,7 @@ describe('the value of a secret', () => {
     const [barred] = await bot.say('ben', ben, canaries.group);
     expect(barred?.text).toBe('Only admins of The Lab set its secrets, and you are none now. Nothing was set.');
     expect((await bot.api('GET', `/v1/secrets?thread_key=telegram:chat:${lab}`)).body).toEqual({ secrets: [] });
-    expect(leaks(leftIn(folderOf(bot)))).toEqual([]);
+    expect(leaks(leftOf(bot))).toEqual([]);
   });
 });
 

@@ -169,7 +169,13 @@ async function addTasks({ rooms }: Worker, count: number): Promise<void> {
     });
 }
 
-const httpInput = { ...runInput, number: null, slotAt: null, action: { kind: 'http', url: 'https://example.org/' } };
+const httpInput = {
+  ...runInput,
+  number: null,
+  slotAt: null,
+  delivers: false,
+  action: { kind: 'http', url: 'https://example.org/' },
+};
 
 let services = 0;
 
@@ -193,14 +199,14 @@ export function ingest({ rooms, store }: Worker, facts: Partial<RunRequest>) {
     occurrenceId: null,
     chatId: null,
     ownerId: actor,
-    input: { ...runInput, number: null, slotAt: null },
+    input: { ...runInput, number: null, slotAt: null, delivers: false },
     ...facts,
   });
 }
 
 async function statuses(place: Place): Promise<Record<string, number>> {
   const found = await place.query<{ status: string; n: number }>(
-    'select status || coalesce(': ' || error, '') as status, count(*) as n from runs group by 1',
+    `select status || coalesce(': ' || error, '') as status, count(*) as n from runs group by 1`,
   );
   return Object.fromEntries(found.map(({ status, n }) => [status, Number(n)]));
 }

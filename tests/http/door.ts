@@ -150,6 +150,7 @@ const grant: GrantView = {
   thread: { provider: 'telegram', address: '-1001234', topic: null },
   account: { provider: 'telegram', address: '-100', topic: null },
   scopes: ['action:message'],
+  unconfirmed: [],
   expiresAt: null,
   revokedAt: null,
   revokedBy: null,

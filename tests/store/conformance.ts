@@ -35,6 +35,7 @@ import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
+import { processTests } from './conformance/processes.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { reachTests } from './conformance/reach.ts';
 import { longListTests, readTests, upkeepTests } from './conformance/reads.ts';
@@ -62,6 +63,9 @@ import { workloadTests } from './conformance/workload.ts';
 export function conformance(open: OpenWorld): void {
   describe('secrets', () => {
     secretTests(open);
+  });
+  describe('processes', () => {
+    processTests(open);
   });
   describe('slots', () => {
     slotTests(open);

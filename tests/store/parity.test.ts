@@ -68,6 +68,7 @@ const commands: Readonly<Record<string, Command>> = {
     ),
   start: async (side, choice) => {
     const at = { now: side.now, limit: 100 };
+    await side.world.store.letRunsGo(`boot ${(choice + 1) % 2}`, []);
     const { started } = await side.world.store.startRuns(at, `boot ${choice % 2}`, (runs) =>
       startAll(runs.toSorted(byId)),
     );

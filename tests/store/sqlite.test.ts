@@ -207,7 +207,7 @@ async function useEverything(world: World): Promise<void> {
   );
   await change(world, task, { endWaiting: 'deleted' as const, cancelLive: true, stamp: 'updated' as const });
   await world.store.nextDueAt(nine);
-  await world.store.nextRunAt('boot', nine);
+  await world.store.nextRunAt(nine);
   await world.store.nextPartAt(nine);
   await world.store.cancelRequested('boot');
   await useConversation(world, ready);

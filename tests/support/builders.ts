@@ -54,7 +54,7 @@ export function buildersOf(ids: Ids) {
     policies: {},
     subject: null,
     tags: [],
-    grant: { id: ids.next(), scopes: ['action:message'], expiresAt: null },
+    grant: { id: ids.next(), scopes: ['action:message'], unconfirmed: [], expiresAt: null },
     home: { provider: 'telegram', address: '-100', topic: null },
     owner: null,
     ownerIfNone: 'telegram:user:7',

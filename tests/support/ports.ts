@@ -1,10 +1,10 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 
-/** Opens a server on a port of the loopback interface that nobody has, and answers which. */
-export async function opened(server: Server, port = 0): Promise<number> {
+/** Opens a server on a port that nobody has, of the loopback interface as a rule, and answers which. */
+export async function opened(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
   return (server.address() as AddressInfo).port;
 }

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openSync, readFileSync, statSync } from 'node:fs';
-import { cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -39,6 +39,8 @@ export interface PostgresHands {
 export interface PostgresOptions {
   /** True keeps fsync on, as measurements need it. Tests do without: what they write need not survive a power cut. */
   readonly durable?: boolean;
+  /** Another network from which it is reached: its own address there, and all addresses of it. */
+  readonly beside?: { readonly address: string; readonly range: string } | undefined;
 }
 
 export interface FreshDatabase {
@@ -97,7 +99,7 @@ async function command(adminUrl: string, sql: string): Promise<void> {
   }
 }
 
-async function startOwn({ durable = false }: PostgresOptions): Promise<PostgresServer> {
+async function startOwn({ durable = false, beside }: PostgresOptions): Promise<PostgresServer> {
   const native = join(packageFolder(), 'native');
   const account = await serverAccount();
   const home = await mkdtemp(join(temporaryFolder(account), 'cronogram-postgres-'));
@@ -110,9 +112,11 @@ async function startOwn({ durable = false }: PostgresOptions): Promise<PostgresS
   const stop = () => dismiss(guardian);
   try {
     await initialise(place);
+    if (beside !== undefined)
+      await appendFile(join(home, 'data', 'pg_hba.conf'), `host all all ${beside.range} password\n`);
     const port = await freePort();
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-    const up = () => untilReady(url, launch(place, settings(port, durable)), place);
+    const up = () => untilReady(url, launch(place, settings(port, { durable, beside })), place);
     await up();
     return { url, stop, hands: handsOn(place, up) };
   } catch (error) {
@@ -222,10 +226,10 @@ async function initialise({ home, binaries, account }: Place): Promise<void> {
 /** No test waits for a disk, nor a second before a deadlock is looked for. */
 const hasty = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'deadlock_timeout=20ms'];
 
-function settings(port: number, durable: boolean): readonly string[] {
+function settings(port: number, { durable = false, beside }: PostgresOptions): readonly string[] {
   return [
     `port=${port}`,
-    'listen_addresses=127.0.0.1',
+    `listen_addresses=127.0.0.1${beside === undefined ? '' : `,${beside.address}`}`,
     'unix_socket_directories=',
     'max_connections=200',
     'shared_buffers=64MB',

@@ -8,6 +8,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** GET answers with the administrator URL of the Postgres of this run, and starts it when it is the first. */
     postgresDoor: string;
+    /** `npm run test:postgres` */
+    isOnPostgres: boolean;
   }
 }
 
@@ -27,6 +29,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   shared.users += 1;
   shared.door ??= openDoor(shared);
   project.provide('postgresDoor', addressOf(await shared.door));
+  project.provide('isOnPostgres', project.config.mode === 'postgres');
   return async () => {
     shared.users -= 1;
     if (shared.users > 0) return;

@@ -9,6 +9,7 @@ import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
+import { fleet } from './fleet/fleet.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
@@ -106,6 +107,18 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  fleet: (options) =>
+    fleet({
+      ...options,
+      seed,
+      minutes: Number(given.minutes),
+      tasks: 10_000,
+      shown: 400,
+      everySeconds: 33,
+      forums: 20,
+    }),
+  'fleet-paced': (options) =>
+    fleet({ ...options, seed, minutes: 4, tasks: 60, shown: 60, everySeconds: 60, forums: 6, pace: realPace }),
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };

@@ -38,7 +38,7 @@ export interface LogLine {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-export const token = 'a-token-for-system-tests-only';
+export const token = 'a-token-for-system-tests-only-and-for-nothing-else';
 const buildTriesMax = 10;
 const children = new Set<ChildProcess>();
 
@@ -81,6 +81,8 @@ export interface StartOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A module that is loaded before the server. */
   readonly preload?: string;
+  /** What the command begins with, where it runs in a place of its own; and how it is reached there. */
+  readonly host?: { readonly within: readonly string[]; readonly address: string };
 }
 
 /** Whatever way this process ends, even by `kill -9`: its end of the channel closes, and the server ends as well. */
@@ -91,13 +93,14 @@ const endsWithItsParent = `data:text/javascript,${encodeURIComponent(`
 
 type Starting = Omit<StartOptions, 'telegram'> & { readonly telegram: Pick<Telegram, 'settings'> };
 
-export function start({ main, folder, databaseUrl, telegram, settings, preload }: Starting): Boot {
+export function start({ main, folder, databaseUrl, telegram, settings, preload, host }: Starting): Boot {
   const bootedAt = Date.now();
   const imports = [endsWithItsParent, ...(preload === undefined ? [] : [preload])].flatMap((module) => [
     '--import',
     module,
   ]);
-  const child = spawn(process.execPath, [...quickFlags, ...imports, main], {
+  const [command, ...before] = [...(host?.within ?? []), process.execPath];
+  const child = spawn(command, [...before, ...quickFlags, ...imports, main], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
@@ -105,7 +108,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
       DATABASE_URL: databaseUrl,
       API_TOKEN: token,
       SECRETS_KEY: onPostgres.SECRETS_KEY,
-      HTTP_PORT: '0',
+      ...(host === undefined ? { HTTP_PORT: '0' } : { HTTP_HOST: '0.0.0.0', HTTP_PORT: ownPort }),
       MIN_INTERVAL: 'PT1S',
       ECHO_ACTION: '1',
       ...telegram.settings,
@@ -124,7 +127,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
       resolve({ code, signal, at: Date.now() });
     });
   });
-  const url = firstUrl(child, log, exit);
+  const url = firstUrl({ child, log, exit, address: host?.address });
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return exit;
@@ -142,14 +145,29 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload }
   };
 }
 
-function firstUrl(child: ChildProcess, log: LogLine[], exit: Promise<Exit>): Promise<string | null> {
+/** Of a host that has nothing else on it. */
+const ownPort = '8787';
+
+interface Heard {
+  readonly child: ChildProcess;
+  readonly log: LogLine[];
+  readonly exit: Promise<Exit>;
+  readonly address: string | undefined;
+}
+
+function firstUrl({ child, log, exit, address }: Heard): Promise<string | null> {
   return new Promise((resolve) => {
     void exit.then(() => resolve(null));
     if (child.stdout === null) return;
     createInterface({ input: child.stdout }).on('line', (line) => {
       const read = readLine(line);
       log.push(read);
-      if (read.event === 'started') resolve(new URL(String(read['api'] ?? read['api_root'])).origin);
+      if (read.event !== 'started') return;
+      resolve(
+        address === undefined
+          ? new URL(String(read['api'] ?? read['api_root'])).origin
+          : `http://${address}:${ownPort}`,
+      );
     });
   });
 }

@@ -17,7 +17,7 @@ const answerMaxMs = 600;
 const lostRate = 0.15;
 
 /** Some answers are lost after the effect, and what comes again under a key is answered as before. */
-export async function openTarget(seed: number): Promise<Target> {
+export async function openTarget(seed: number, host = '127.0.0.1'): Promise<Target> {
   const chance = chanceFrom(seed);
   const arrivals: Arrival[] = [];
   const effects = new Set<string>();
@@ -38,7 +38,7 @@ export async function openTarget(seed: number): Promise<Target> {
     // A caller that was killed sends no whole body.
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  const place = `127.0.0.1:${await opened(server)}`;
+  const place = `${host}:${await opened(server, 0, host)}`;
   return {
     arrivals,
     effects,

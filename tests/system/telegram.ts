@@ -39,6 +39,8 @@ export interface TelegramOptions {
   readonly forums?: number;
   /** What the server keeps to, and what Telegram allows. */
   readonly pace?: Pace;
+  /** The address at which it is reached. */
+  readonly host?: string;
 }
 
 /** So fast that nothing ever waits for it. */
@@ -48,7 +50,7 @@ export const realPace: Pace = { global: 30, chat: 1, group: 20 };
 const botToken = '777000001:the-token-of-the-bot-of-system-tests';
 const pageMax = 1000;
 
-export async function openTelegram({ forums = 6, pace = unhurried }: TelegramOptions = {}): Promise<Telegram> {
+export async function openTelegram({ forums = 6, pace = unhurried, host }: TelegramOptions = {}): Promise<Telegram> {
   const sandbox = openSandbox({
     clock: systemClock,
     stopwatch: systemStopwatch,
@@ -66,7 +68,7 @@ export async function openTelegram({ forums = 6, pace = unhurried }: TelegramOpt
   world.watch(({ kind }) => {
     if (kind === 'call') calls.push(...world.calls(calls.at(-1)?.seq ?? 0, pageMax));
   });
-  const served = await serveSandbox(sandbox, 0);
+  const served = await serveSandbox(sandbox, 0, host);
   const ids = Array.from({ length: forums }, (_value, index) => forumId(index + 1));
   return {
     world,

@@ -21,6 +21,8 @@ export interface Job {
   readonly ownerId: Actor;
   /** Scopes of the grant as it was when the attempt began: what is known late, such as the host of a template, is checked against them. */
   readonly scopes: readonly string[];
+  /** Scopes among them that nobody has vouched for who may use the secrets of the operator. */
+  readonly unconfirmed: readonly string[];
   /** The number of the run within its task. */
   readonly runNumber: number | null;
   readonly attempt: number;

@@ -6,7 +6,7 @@ import type { ChatFacts, ChatNews } from '../ports/chat-facts.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { SpendingStore } from '../ports/metering.ts';
 import type { TruthStore } from '../ports/why.ts';
-import { upcoming } from '../tasks/upcoming.ts';
+import { underRight, upcoming } from '../tasks/upcoming.ts';
 import { momentsIn } from '../why/moments.ts';
 import { type DigestWords, englishDigest } from '../words/digest.ts';
 import type { Action, Job, Outcome } from './action.ts';
@@ -47,10 +47,13 @@ async function digest(read: ReadDigest, { input, startedAt: now, chatId, taskId 
   return { is: 'done', text, context: { ...input.context, told_until: now } };
 }
 
-/** A pause that lasts is no news, nor is a result that stays too old; a new one is. */
-function isNews({ paused, stale, ...facts }: DigestFacts, since: number): boolean {
+/** A pause that lasts is no news, nor is a result that stays too old, or a right that stays away; a new one is. */
+function isNews({ paused, stale, noRight, ...facts }: DigestFacts, since: number): boolean {
   const lists = [facts.notDone, facts.coming, facts.failed, facts.succeeded, facts.snoozed, facts.waiting];
-  return lists.some((list) => list.length > 0) || [...paused, ...stale].some(({ at }) => at !== null && at >= since);
+  return (
+    lists.some((list) => list.length > 0) ||
+    [...paused, ...stale, ...noRight].some(({ at }) => at !== null && at >= since)
+  );
 }
 
 interface Stretch {
@@ -65,7 +68,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
   const { heads, more } = news;
   const moments = momentsIn(timezone, now, facts.dates, locale.tag);
   const name = ({ number, title }: { readonly number: number; readonly title: string }) => news.name(number, title);
-  const { notDone, coming, moreComing, failed, waiting, stale, snoozed, paused, succeeded, used } = facts;
+  const { notDone, coming, moreComing, failed, waiting, stale, noRight, snoozed, paused, succeeded, used } = facts;
   // Runs that nobody has done are told slot by slot, and not as something that ran.
   const ran = succeeded.filter((one) => one.notDone < one.count);
   const groups = [
@@ -83,6 +86,7 @@ function digestText(facts: DigestFacts, { since, now, timezone }: Stretch): stri
       line: (one) => news.coming(moments.beside(one.at, now), name(one), one.later),
       unread: moreComing,
     }),
+    group(heads.noRight, noRight, { more, line: name }),
     group(heads.stale, stale, { more, line: (one) => news.stale(name(one), moments.full(minuteOf(one.at))) }),
     group(heads.snoozed, snoozed, {
       more,
@@ -133,6 +137,8 @@ export interface DigestFacts extends ChatNews {
   }[];
   /** Tasks whose result is too old, and since when. */
   readonly stale: readonly { readonly number: number; readonly title: string; readonly at: number }[];
+  /** Tasks that would run until then if they had a right to, and the end of that; 0 where it was taken away. */
+  readonly noRight: readonly { readonly number: number; readonly title: string; readonly at: number }[];
   /** By runs that were let in since then. */
   readonly used: readonly Sum[];
   /** Tasks that were too many to be looked at. */
@@ -193,22 +199,26 @@ async function comingUntil(
   { store }: Pick<DigestDeps, 'store'>,
   { chatId, taskId, now }: DigestQuery,
   until: number,
-): Promise<Pick<DigestFacts, 'coming' | 'moreComing' | 'stale'>> {
+): Promise<Pick<DigestFacts, 'coming' | 'moreComing' | 'stale' | 'noRight'>> {
   // By their next run, so that what is left out comes last.
   const query = { chatId, filter: 'active', ownerId: null, text: null, offset: 0, limit: rowsMax } as const;
   const { tasks, total } = await store.chatTasks(query);
   const coming: DigestFacts['coming'][number][] = [];
   const stale: DigestFacts['stale'][number][] = [];
+  const noRight: DigestFacts['noRight'][number][] = [];
   for (const task of tasks) {
     const { id, number, title } = task;
     if (id === taskId) continue;
     const old = staleSince(task, now);
     if (old !== null) stale.push({ number, title, at: old });
     const planned = await store.readPlanned(id);
-    const [at, ...later] = (planned === null ? [] : upcoming(planned, slotsMax)).filter(
-      (slot) => slot > now && slot <= until,
-    );
+    if (planned === null) continue;
+    const slots = upcoming(planned, slotsMax).filter((slot) => slot > now && slot <= until);
+    const [at, ...later] = underRight(slots, planned.ahead);
+    const end = planned.ahead.rightEndsAt;
     if (at !== undefined) coming.push({ number, title, at, later: later.length });
+    else if (slots.length > 0 && end !== null) noRight.push({ number, title, at: end });
   }
-  return { coming: coming.toSorted((a, b) => a.at - b.at), moreComing: Math.max(0, total - tasks.length), stale };
+  const moreComing = Math.max(0, total - tasks.length);
+  return { coming: coming.toSorted((a, b) => a.at - b.at), moreComing, stale, noRight };
 }

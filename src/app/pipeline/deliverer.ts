@@ -7,6 +7,7 @@ import type { WorkEngine } from '../ports/hints.ts';
 import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { codeOf } from './deliverer-ends.ts';
@@ -44,6 +45,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
   /** The pace of one group. */
   readonly group: Rate;
   readonly batchMax: number;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -114,6 +116,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     step: async (now, limit) => {
       if (stopping) return nothing;
       await claims.letGo();
+      if (!deps.processes.isHeld()) return nothing;
       if (!opened) await pacer.open();
       opened = true;
       const named = wanted.next(limit);

@@ -2,7 +2,7 @@ import { errorText } from '../../domain/errors.ts';
 import { admittedFault } from '../../domain/grant.ts';
 import * as limits from '../../domain/limits.ts';
 import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import { taskSourceOf, type RunErrorCode } from '../../domain/run.ts';
+import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
 import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
 import { effectText } from '../actions/form.ts';
@@ -22,6 +22,7 @@ import type {
   StartPlan,
   Unreadable,
 } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
@@ -57,6 +58,7 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly reckoning: Reckoning;
   readonly bootId: string;
   readonly workEngine: Pick<WorkEngine, 'name' | 'free'>;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -122,7 +124,8 @@ export function createRunner(deps: RunnerDeps): Runner {
       }
       const free = Math.min(limit, deps.concurrency - live.size);
       const named = free <= 0 ? [] : wanted.next(free, isFull);
-      if (stopping || free <= 0 || !looks.isDue(now, named)) return { taken: 0, more: false };
+      if (stopping || free <= 0 || !looks.isDue(now, named) || !deps.processes.isHeld())
+        return { taken: 0, more: false };
       const which = looks.which(now, named);
       const { taken, more, started, left } = await claims.claim(() =>
         startSome(deps, { now, limit: free, ...which }, kindsOf(live)),
@@ -137,7 +140,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     nextAt: async (now) => {
       if (live.size >= deps.concurrency) return null;
-      return looks.nextAt(now, () => store.nextRunAt(deps.bootId, now));
+      return looks.nextAt(now, () => store.nextRunAt(now));
     },
     take: ({ kind, runs }) => {
       const taken = wanted.want(runs, kind);
@@ -286,9 +289,10 @@ async function race(
   });
   const { id: runId, taskId, chatId, ownerId, input, runNumber } = run;
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
+  const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
   const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
-  const job = { input, ...whose, ...made };
+  const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {
       return await deps.actions.require(run.input.action.kind).run(job);
@@ -368,8 +372,6 @@ function consentPlan(
 
 /** It ends before the next slot of a daily task, which would find its run in the way. */
 const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-const waitsForConsent = 'waits for somebody to approve it';
 
 /** The effect was refused, or nobody allowed it in time. */
 function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {

@@ -1,6 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
 import type { Log, LoopName, Timer, World } from '../ports/outside.ts';
 import type { Progress, RunStore } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 
 /** Workers, which are the runner and the deliverer: their work goes on after the step that took it up. */
 
@@ -14,11 +15,12 @@ const lateMs = 30_000;
  * makes a late end of it harmless.
  */
 export function createLostClaims(
-  { stopwatch, log }: Pick<World, 'stopwatch' | 'log'>,
+  { stopwatch, log, processes }: Pick<World, 'stopwatch' | 'log'> & { readonly processes: Pick<Processes, 'begun'> },
   loop: LoopName,
   release: () => Promise<number>,
 ) {
   let looks: readonly number[] = [];
+  let hasBegun = false;
   return {
     /** Makes a claim, and remembers when its answer was lost. */
     claim: async <T>(work: () => Promise<T>): Promise<T> => {
@@ -32,6 +34,9 @@ export function createLostClaims(
     },
     /** Lets go what such a claim has left behind; called at the beginning of a step. */
     letGo: async (): Promise<void> => {
+      // Before its first claim the process is known to all, and what those before it have left is free.
+      if (!hasBegun) await processes.begun();
+      hasBegun = true;
       const [next = Infinity, ...later] = looks;
       if (next > stopwatch.elapsed()) return;
       const count = await release();

@@ -350,7 +350,7 @@ export interface ReplanPage {
 export interface RunStore {
   /** Adds a run, or finds the one with the same source and key; another payload under that key is refused. */
   addRun(run: NewRun): Promise<{ readonly runId: string; readonly created: boolean }>;
-  /** Locks runs that are ready or were left behind by another boot, and starts or ends them as `plan` decides. */
+  /** Locks runs that are ready or were left behind by a process that is gone, and starts or ends them as `plan` decides. */
   startRuns(
     at: StartBatch,
     bootId: string,
@@ -362,7 +362,7 @@ export interface RunStore {
   noteProgress(progress: Progress): Promise<void>;
   /** Running runs of this boot that somebody asked to stop. */
   cancelRequested(bootId: string): Promise<readonly string[]>;
-  nextRunAt(bootId: string, now: number): Promise<number | null>;
+  nextRunAt(now: number): Promise<number | null>;
   /** Runs that wait for something outside may begin now. */
   wakeRuns(runIds: readonly string[], now: number): Promise<void>;
 }

@@ -33,8 +33,9 @@ export interface RevealAsked {
   /** Our own id of the chat in which the run acts; null for one that stands alone. */
   readonly chatId: string | null;
   readonly ownerId: Actor;
-  /** Of the grant, as they stood when the attempt began. */
+  /** Of the grant, as they stood when the attempt began; `unconfirmed` are those of them by which no secret without hosts goes. */
   readonly scopes: readonly string[];
+  readonly unconfirmed: readonly string[];
   /** Where the values are to go, as `host` of a URL writes it: `api.example.com`, `nas.example.com:8443`, `[::1]:8080`. */
   readonly host: string;
 }

@@ -9,6 +9,7 @@ import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
+import type { ProcessStore } from './processes.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
@@ -43,7 +44,8 @@ export interface Store
     WatchStore,
     TokenStore,
     CredentialStore,
-    SecretStore {
+    SecretStore,
+    ProcessStore {
   /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
   within(chats: Reach): Store;
   close(): Promise<void>;

@@ -27,7 +27,7 @@ export interface NewTask
     Pick<TaskFields, 'minGapMs' | 'context'>,
     Pick<ChangeRequest, 'actor' | 'at' | 'once' | 'traceId' | 'quota' | 'endPause'> {
   readonly id: string;
-  readonly grant: Pick<Grant, 'id' | 'scopes' | 'expiresAt'>;
+  readonly grant: Pick<Grant, 'id' | 'scopes' | 'unconfirmed' | 'expiresAt'>;
   readonly home: Thread;
   /** The person who made it; without one it belongs to whoever approved the thread. */
   readonly owner: Actor | null;
@@ -104,7 +104,7 @@ export interface Move {
 }
 
 /** A fresh grant takes the place of the one that is there, which is revoked. */
-export interface GivenGrant extends Pick<Grant, 'id' | 'scopes' | 'expiresAt' | 'ownerId'> {
+export interface GivenGrant extends Pick<Grant, 'id' | 'scopes' | 'unconfirmed' | 'expiresAt' | 'ownerId'> {
   readonly is: 'given';
   /** The one who owns it where the owner is out of the chat, and nobody approved that; null where the owner alone will do. */
   readonly standIn: Actor | null;
@@ -129,7 +129,7 @@ export interface TaskChange {
   /** Occurrences that wait are ended with this reason. */
   readonly endWaiting: Reason | null;
   /** New scopes of the task's grant, when what it does has changed. */
-  readonly scopes: readonly string[] | null;
+  readonly scopes: Pick<Grant, 'scopes' | 'unconfirmed'> | null;
   /** Another end of the task's grant. */
   readonly grantEnd: { readonly at: number | null } | null;
   readonly cancelLive: boolean;

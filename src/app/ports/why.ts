@@ -104,6 +104,8 @@ export interface Ahead {
   readonly reserved: number;
   /** For a delay after the last finish: there is work whose end decides when the next slot is. */
   readonly awaitsEnd: boolean;
+  /** From this instant on it has no right to run, and its slots are skipped; null where its right has no end. */
+  readonly rightEndsAt: number | null;
 }
 
 /** All that is kept about one task and one stretch of time, as of one moment. */

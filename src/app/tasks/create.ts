@@ -83,12 +83,12 @@ export async function createTask(deps: CreateDeps, request: CreateRequest): Prom
   const unset = await unsetSecrets(deps, { action: definition.action, ownerId, chat: home }, request.words);
   const scopes = deps.scopesOf(definition.action);
   const reach = await deps.secretReach(request.actor, home);
-  reach.heedNew(ownerId, scopes);
+  const unconfirmed = reach.heedNew(ownerId, scopes);
   const result = await store.createTask(
     {
       ...definition,
       id: ids.next(),
-      grant: { id: ids.next(), scopes, expiresAt: grantEndOf(fields, settings, now) },
+      grant: { id: ids.next(), scopes, unconfirmed, expiresAt: grantEndOf(fields, settings, now) },
       home,
       owner: ownerId,
       ownerIfNone: apiPrincipal,

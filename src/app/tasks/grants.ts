@@ -7,7 +7,9 @@ import {
   grantFault,
   lackingScope,
   renewedEnd,
+  type Grant,
   type ScopesOf,
+  unconfirmedIn,
 } from '../../domain/grant.ts';
 import { scopeLengthMax, scopesMax } from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
@@ -68,7 +70,7 @@ export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, act
   return {
     ...noChange,
     claims,
-    grant: { is: 'given', id, scopes, expiresAt, ...owner },
+    grant: { is: 'given', id, scopes, unconfirmed: unconfirmedIn(grant, scopes, byAnybody), expiresAt, ...owner },
     set: waits ? goingOn(openNext(scene, now)) : {},
     stamp: waits ? 'resumed' : 'updated',
     audit: {
@@ -78,6 +80,9 @@ export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, act
     },
   };
 }
+
+/** Whoever vouches for the scopes takes this back: the `heed` of a reach. */
+const byAnybody = { vouches: false, isFresh: false };
 
 interface Renewing extends Pick<Given, 'scopesOf' | 'id' | 'actor'> {
   /** How long the chat lets grants hold that name no end. */
@@ -144,13 +149,14 @@ export function scopesFor(
   { actions: { scopesOf } }: Pick<Rules, 'actions'>,
   { task, grant }: Pick<TaskScene, 'task' | 'grant'>,
   fresh: Pick<Definition, 'action'>,
-): readonly string[] | null {
+): Pick<Grant, 'scopes' | 'unconfirmed'> | null {
   const isReadable = !isUnreadable(task);
   if (isReadable && JSON.stringify(task.action) === JSON.stringify(fresh.action)) return null;
   const old = isReadable ? scopesOf(task.action) : [];
   const kept = (grant?.scopes ?? []).filter((scope) => !old.includes(scope));
   const needed = scopesOf(fresh.action).filter((scope) => !allows(kept, scope));
-  return [...needed, ...kept].slice(0, scopesMax);
+  const scopes = [...needed, ...kept].slice(0, scopesMax);
+  return { scopes, unconfirmed: unconfirmedIn(grant, scopes, byAnybody) };
 }
 
 /** Kinds of scopes; another word is a slip of the pen, and would allow nothing. */

@@ -22,6 +22,11 @@ export function upcoming({ task, ahead }: Planned, count: number): readonly numb
     .slice(0, left);
 }
 
+/** Those of the slots that will run: without a right they are skipped. */
+export function underRight(slots: readonly number[], { rightEndsAt }: Pick<Planned['ahead'], 'rightEndsAt'>) {
+  return rightEndsAt === null ? slots : slots.filter((slot) => slot < rightEndsAt);
+}
+
 /** Slots from a later instant on, for a task that comes so often that its slots are not all looked at before that. */
 export function upcomingAfter({ task, ahead }: Planned, after: number, count: number): readonly number[] {
   const skipped = new Set(ahead.skipped);

@@ -1,9 +1,11 @@
 import { type Actor, apiPrincipal } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import { allows, hostScope } from '../../domain/grant.ts';
+import { allows, hostScope, secretScope } from '../../domain/grant.ts';
 import {
+  type OperatorRules,
   type OperatorSecret,
   isAmong,
+  isForChat,
   isGranted,
   mayUse,
   nameFault,
@@ -105,6 +107,8 @@ export function createSecretsAhead({ store, operator, kinds }: AheadDeps): Secre
       chatId: place?.chatId ?? null,
       ownerId: owner ?? place?.approvedBy ?? apiPrincipal,
       scopes: kinds.scopesOf(action),
+      // Whoever names them now is asked about that by the reach of their change.
+      unconfirmed: [],
     };
     const scene = await store.secretScene(asked);
     const isMissing = (one: (typeof sent)[number]) => {
@@ -139,7 +143,7 @@ function foundIn(
   operator: readonly OperatorSecret[],
 ): Found | Refused {
   const { scopes, chatId, host } = asked;
-  if (!allows(scopes, `secret:${name}`)) {
+  if (!allows(scopes, secretScope(name))) {
     const words = `The grant of this task does not name the secret ${name}. Save the task again, or renew its grant.`;
     return refused('grant_scope', name, words);
   }
@@ -158,12 +162,29 @@ function foundIn(
     const words = `The secret ${name} is for tasks of owners of the bot. Set one of this chat with /secrets set ${name}, or have the operator allow this chat in SECRET_${name}_CHATS.`;
     return refused('secret_missing', name, words);
   }
-  const mayGo = rules.hosts.length === 0 ? isGranted(scopes, host) : isAmong(rules.hosts, host);
-  if (mayGo) return { name, stored, given };
+  return hostFault(rules, { ...asked, name, isGiven: given !== null }, scene) ?? { name, stored, given };
+}
+
+interface Wanted extends Pick<RevealAsked, 'scopes' | 'unconfirmed' | 'host'> {
+  readonly name: string;
+  readonly isGiven: boolean;
+}
+
+/** Null where a secret of the operator may go there. */
+function hostFault(rules: OperatorRules, wanted: Wanted, { addresses }: SecretScene): Refused | null {
+  const { name, scopes, unconfirmed, host, isGiven } = wanted;
+  if (rules.hosts.length === 0) {
+    const confirmed = isForChat(rules, addresses) ? scopes : scopes.filter((one) => !unconfirmed.includes(one));
+    if (isGranted(confirmed, host) && allows(confirmed, secretScope(name))) return null;
+    if (isGranted(scopes, host)) {
+      const words = `${hostWords(name, host)} Who named the two together is no owner of the bot. An owner lets it go there by Renew in /grants, or the operator names its hosts.`;
+      return refused('secret_host', name, words);
+    }
+  } else if (isAmong(rules.hosts, host)) return null;
   return refused(
     'secret_host',
     name,
-    `${hostWords(name, host)} ${given === null ? `The operator names its hosts: cronogram secret set ${name} --operator --host ${host.slice(0, 100)}` : `The operator names its hosts in SECRET_${name}_HOSTS.`}`,
+    `${hostWords(name, host)} ${isGiven ? `The operator names its hosts in SECRET_${name}_HOSTS.` : `The operator names its hosts: cronogram secret set ${name} --operator --host ${host.slice(0, 100)}`}`,
   );
 }
 

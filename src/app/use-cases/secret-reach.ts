@@ -1,21 +1,23 @@
 import { type Actor, apiPrincipal } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import { coversAll, secretScope } from '../../domain/grant.ts';
+import { coversAll, secretScope, type Grant, unconfirmedIn } from '../../domain/grant.ts';
 import { type OperatorSecret, mayUse } from '../../domain/secrets/secret.ts';
 import type { Thread } from '../../domain/thread.ts';
+import type { ChatStore } from '../ports/chats.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import type { TaskChange, TaskScene, TaskStore } from '../ports/tasks.ts';
 
 /**
  * A secret of the operator without hosts of its own goes where the grant of a task says. Whoever may not use it must not give that
  * secret another host, in the task of somebody who may use it neither. The scopes decide, because a run is let by them alone:
- * so it does not matter in how many steps, or by which template, the secret and the host would come together.
+ * so it does not matter in how many steps, or by which template, the secret and the host would come together. Of a secret that is not
+ * there yet nobody can be refused; so what they have named stays unconfirmed, and a run sends no such secret by it.
  */
 export interface Reach {
-  /** The change as it is, where it may be made. */
+  /** The change as it is, where it may be made, with what stays unconfirmed. */
   heed<T extends TaskChange>(scene: TaskScene, change: T): T;
-  /** The same for a task that is new, or an action without a task. */
-  heedNew(ownerId: Actor | null, scopes: readonly string[]): void;
+  /** The same for a task that is new, or an action without a task: answers what is unconfirmed. */
+  heedNew(ownerId: Actor | null, scopes: readonly string[]): readonly string[];
 }
 
 /** Of a task, or of the thread in which there is to be one. */
@@ -24,12 +26,12 @@ type Place = { readonly taskId: string } | Pick<Thread, 'provider' | 'address'>;
 export type SecretReach = (by: Actor, place: Place) => Promise<Reach>;
 
 interface ReachDeps {
-  readonly store: Pick<SecretStore, 'secretsOf' | 'secretScene' | 'secretChat'> & Pick<TaskStore, 'readTask'>;
+  readonly store: Pick<SecretStore, 'secretsOf' | 'secretScene' | 'secretChat'> &
+    Pick<TaskStore, 'readTask'> &
+    Pick<ChatStore, 'readUser'>;
   /** Of the environment. */
   readonly operator: readonly OperatorSecret[];
 }
-
-const everywhere: Reach = { heed: (_scene, change) => change, heedNew: () => {} };
 
 export function createSecretReach({ store, operator }: ReachDeps): SecretReach {
   const roaming = async () => {
@@ -41,17 +43,24 @@ export function createSecretReach({ store, operator }: ReachDeps): SecretReach {
     const found = 'taskId' in place ? await store.readTask(place.taskId) : await store.secretChat(place);
     return found?.chatId ?? null;
   };
-  return async (by, place) => {
-    const secrets = by === apiPrincipal ? [] : await roaming();
-    if (secrets.length === 0) return everywhere;
+  const barredFor = async (by: Actor, place: Place) => {
+    const secrets = await roaming();
+    if (secrets.length === 0) return [];
     const names = secrets.map(({ name }) => name);
     const scene = await store.secretScene({ names, chatId: await chatOf(place), ownerId: by });
-    const barred = secrets.filter((one) => !mayUse(one, { ownerId: by, ...scene })).map(({ name }) => name);
-    return barred.length === 0 ? everywhere : reachOf(by, barred);
+    return secrets.filter((one) => !mayUse(one, { ownerId: by, ...scene })).map(({ name }) => name);
+  };
+  return async (by, place) => {
+    // They may use all secrets of the operator.
+    const vouches = by === apiPrincipal || (await store.readUser(by))?.role === 'owner';
+    return reachOf(by, { vouches, barred: vouches ? [] : await barredFor(by, place) });
   };
 }
 
-function reachOf(by: Actor, barred: readonly string[]): Reach {
+function reachOf(
+  by: Actor,
+  { vouches, barred }: { readonly vouches: boolean; readonly barred: readonly string[] },
+): Reach {
   const check = (ownerId: Actor | null, before: readonly string[], after: readonly string[]) => {
     // In a task of their own the secret stays closed to them, wherever it would go.
     if (ownerId === by) return;
@@ -63,12 +72,23 @@ function reachOf(by: Actor, barred: readonly string[]): Reach {
   };
   return {
     heed: (scene, change) => {
-      const { scopes, ownerId } =
-        change.grant?.is === 'given' ? change.grant : { scopes: change.scopes, ownerId: scene.task.ownerId };
-      if (scopes !== null) check(ownerId, scene.grant?.scopes ?? [], scopes);
-      return change;
+      const given = change.grant?.is === 'given' ? change.grant : null;
+      const ownerId = given?.ownerId ?? scene.task.ownerId;
+      const confirmed = <Given extends Pick<Grant, 'scopes' | 'unconfirmed'>>(wanted: Given): Given => {
+        check(ownerId, scene.grant?.scopes ?? [], wanted.scopes);
+        const how = { vouches: vouches || ownerId === by, isFresh: given !== null };
+        return { ...wanted, unconfirmed: unconfirmedIn(scene.grant, wanted.scopes, how) };
+      };
+      return {
+        ...change,
+        scopes: change.scopes === null ? null : confirmed(change.scopes),
+        grant: given === null ? change.grant : confirmed(given),
+      };
     },
-    heedNew: (ownerId, scopes) => check(ownerId, [], scopes),
+    heedNew: (ownerId, scopes) => {
+      check(ownerId, [], scopes);
+      return unconfirmedIn(null, scopes, { vouches: vouches || ownerId === by, isFresh: true });
+    },
   };
 }
 

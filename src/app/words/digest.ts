@@ -16,6 +16,7 @@ export const englishDigest = {
     stale: 'Stale',
     snoozed: 'Snoozed',
     paused: 'Paused',
+    noRight: 'Without a right to run (/grants renews it)',
     ran: 'Ran',
     used: 'Used',
   },

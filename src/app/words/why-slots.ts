@@ -1,5 +1,6 @@
 import * as limits from '../../domain/limits.ts';
 import { isByHand, type OccurrenceSource, type Reason } from '../../domain/occurrence.ts';
+import { waitsForConsent } from '../../domain/run.ts';
 import { counted, nth, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
 import type { SlotAck } from '../ports/runs.ts';
@@ -65,6 +66,8 @@ function runningText(one: Case, row: SlotRow): string {
 
 function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
+  if (run.waitsFor === waitsForConsent)
+    return `its run waits for somebody to approve it, until ${one.timeline.moments.beside(run.readyAt, one.slotAt)}`;
   if (run.waitsFor !== null)
     return `its run waits${errorText(run.waitsFor)}; the next look is ${onExactly(one, run.readyAt)}`;
   if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;

@@ -90,8 +90,13 @@ export interface Wanting {
 }
 
 /** Owners of the bot may use all secrets of the operator, and so may chats that the operator has named. */
-export function mayUse({ chats }: OperatorRules, { ownerId, isOwner, addresses }: Wanting): boolean {
-  return isOwner || ownerId === apiPrincipal || addresses.some((address) => chats.includes(address));
+export function mayUse(rules: OperatorRules, { ownerId, isOwner, addresses }: Wanting): boolean {
+  return isOwner || ownerId === apiPrincipal || isForChat(rules, addresses);
+}
+
+/** The operator has let everybody use it there. */
+export function isForChat({ chats }: OperatorRules, addresses: Wanting['addresses']): boolean {
+  return addresses.some((address) => chats.includes(address));
 }
 
 /** The host is one of those that were named for it. `host` is written as in URLs. */

@@ -43,6 +43,12 @@ function* addAlias(address: string, chatId: string, at: number): Script<boolean>
 
 function* setAddress(chatId: string, address: string, at: number): Script<void> {
   yield* update('chats', { address, updatedAt: at }, sql`id = ${chatId}`);
+  yield* forgetSaid(chatId);
+}
+
+/** The supergroup counts its messages anew: words that are edited there are none of those with which drafts began. */
+function* forgetSaid(chatId: string): Script<void> {
+  yield* update('drafts', { messageId: null }, sql`chat_id = ${chatId}`);
 }
 
 function* joinChats(
@@ -58,6 +64,7 @@ function* joinChats(
 /** The old chat survives with its numbers; the tasks of the young one are numbered after them. */
 function* mergeChats(old: ChatRow, young: ChatRow, at: number): Script<void> {
   const ofYoung = sql`chat_id = ${young.id}`;
+  yield* forgetSaid(old.id);
   yield* update('tasks', { chatId: old.id, number: sql`number + ${old.lastNumber}` }, ofYoung);
   yield* mergeLanes(old.id, young.id);
   for (const table of followers) yield* update(table, { chatId: old.id }, ofYoung);

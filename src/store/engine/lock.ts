@@ -4,7 +4,13 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import {
+  lockAnswerMs,
+  lockProofEveryMs,
+  lockRetryMs,
+  sharedLockProofEveryMs,
+  startTriesMax,
+} from '../../domain/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
@@ -111,6 +117,8 @@ const schedulerLockKey = 7_290_411_002;
 /** Held by each connection that works for the holder of the other, so that whoever comes next finds what is left of it. */
 export const connectionLockKey = 7_290_411_003;
 
+/** What is proved again and again is that the session is there at all; what others may do meanwhile, leases decide. */
+const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
 export interface Session {
@@ -122,6 +130,11 @@ export interface Session {
   /** Another process has the lock by now, or no session can keep it here: this process must end. */
   readonly onLost: (error: Error) => void;
   readonly pace?: typeof sessionPaceMs | undefined;
+  /**
+   * Absent where the process wants the database for itself. Others share it, and keep out those who want it for themselves;
+   * while one of them is there they wait for its end, and say for whom.
+   */
+  readonly shared?: { readonly onStandby: (holder: string | null) => void } | undefined;
 }
 
 /**
@@ -129,11 +142,11 @@ export interface Session {
  * lock is taken again as soon as the server answers, unless another process was faster.
  */
 export async function lockPostgres(session: Session): Promise<Lock & { readonly isHeld: () => boolean }> {
-  const { timer, onAway, onLost, pace = sessionPaceMs } = session;
+  const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
   let isReleased = false;
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
-  let [taken, isHeld] = [await whileStarting(() => take(null), pause), true];
+  let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let callOff = () => {};
 
   const lose = (from: Taken, error: Error) => {
@@ -164,7 +177,8 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
         break;
       } catch (error) {
         // The loss was told, and is told no more for as long as the server stays away.
-        if (error instanceof AppError) return onLost(error);
+        if (error instanceof AppError && (shared === undefined || !(error instanceof HeldByOther)))
+          return onLost(error);
         await pause();
       }
     }
@@ -184,6 +198,32 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
       taken.drop();
     },
   };
+}
+
+/** Another process has the database for itself. */
+class HeldByOther extends AppError {
+  readonly holder: string | null;
+  constructor(refusal: AppError, holder: string | null) {
+    super(refusal.code, refusal.message);
+    this.holder = holder;
+  }
+}
+
+/** Whoever shares the database waits for the end of one that has it for itself, such as an older release. */
+async function standingBy<T>({ shared }: Session, take: () => Promise<T>, pause: () => Promise<void>): Promise<T> {
+  for (let holder: string | null = null; ;) {
+    try {
+      const taken = await take();
+      if (holder !== null) shared?.onStandby(null);
+      return taken;
+    } catch (error) {
+      if (shared === undefined || !(error instanceof HeldByOther)) throw error;
+      const found = error.holder ?? 'another process';
+      if (found !== holder) shared.onStandby(found);
+      holder = found;
+      await pause();
+    }
+  }
 }
 
 /** A connection with the lock. */
@@ -207,7 +247,7 @@ interface Backend {
 type Taking = Session & { readonly pace: typeof sessionPaceMs };
 
 /** A refusal is an `AppError`; any other error may pass. */
-async function takeLock({ url, holder, pace }: Taking, before: Backend | null): Promise<Taken> {
+async function takeLock({ url, holder, pace, shared }: Taking, before: Backend | null): Promise<Taken> {
   // How the server calls this connection, and so what a rival is told.
   const name = `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax);
   const connected = await connect(url, name, pace.answer);
@@ -215,11 +255,18 @@ async function takeLock({ url, holder, pace }: Taking, before: Backend | null): 
   try {
     await refusePooler(client, url, pace.answer);
     await client.query(keepAlive);
-    const { rows } = await client.query<{ held: boolean }>(`select pg_try_advisory_lock($1) as held`, [
-      schedulerLockKey,
-    ]);
+    const take = shared === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+    const { rows } = await client.query<{ held: boolean }>(`select ${take}($1) as held`, [schedulerLockKey]);
+    const isTaken = rows[0]?.held === true;
+    if (shared !== undefined) {
+      const rival = isTaken ? null : await holderOf(client);
+      if (!isTaken) throw refusedBy(rival);
+      const backend = await ownBackend(client);
+      if (backend === null) throw pooled();
+      return { ...connected, backend };
+    }
     const backend = await holderOf(client);
-    if (rows[0]?.held !== true) await endOwn(client, backend, before);
+    if (!isTaken) await endOwn(client, backend, before);
     // Statements of a connection of the past are committed by now, or never.
     await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
     if (backend === null) throw pooled();
@@ -290,9 +337,15 @@ async function holderOf(client: pg.Client): Promise<(Backend & { readonly mine: 
   return (await client.query<Backend & { mine: number }>(holderText)).rows[0] ?? null;
 }
 
+/** This session, if it holds the lock. */
+async function ownBackend(client: pg.Client): Promise<(Backend & { readonly mine: number }) | null> {
+  const own = `${holderText} and pid = pg_backend_pid()`;
+  return (await client.query<Backend & { mine: number }>(own)).rows[0] ?? null;
+}
+
 /** A session that is one holds its lock for as long as it lives. */
 async function prove({ client, backend }: Taken): Promise<void> {
-  const holder = await holderOf(client);
+  const holder = await ownBackend(client);
   if (holder?.pid !== backend.pid || holder.mine !== backend.pid) throw pooled();
 }
 
@@ -330,12 +383,13 @@ function pooled(): AppError {
   );
 }
 
-function refusedBy(holder: Backend | null): AppError {
+function refusedBy(holder: Backend | null): HeldByOther {
   const since = holder?.since ? `, since ${iso(holder.since.getTime())}` : '';
   const who = holder === null ? 'another process' : `${holder.name}${since}`;
   const left = holder === null ? '' : ` If it is gone: select pg_terminate_backend(${holder.pid}).`;
-  return new AppError(
+  const refusal = new AppError(
     'store_unavailable',
     `This Postgres database is held by ${who}. Only one process may schedule from a database; stop that one first.${left}`,
   );
+  return new HeldByOther(refusal, holder?.name ?? null);
 }

@@ -45,6 +45,12 @@ export interface Opening {
   readonly onAway?: (error: Error | null) => void;
   readonly timer: Session['timer'];
   readonly pace?: Session['pace'];
+  /** Absent where this process wants the database for itself. */
+  readonly shared?: Session['shared'];
+  /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
+  readonly directUrl?: string | undefined;
+  /** Connections to Postgres. */
+  readonly poolMax?: number | undefined;
   /** Resolves in the next turn of the process: the transactions of one turn share a commit. Without it each has its own. */
   readonly turn?: () => Promise<void>;
 }
@@ -143,13 +149,15 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
   };
 }
 
-async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pace }: Opening): Promise<Opened> {
+async function openPostgres(opening: Opening): Promise<Opened> {
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
   let pool: Pool | null = null;
   const lock = await lockPostgres({
-    url,
+    url: directUrl,
     holder,
     timer,
     pace,
+    shared,
     onLost: (error) => {
       pool?.drop();
       onLost(error);
@@ -161,7 +169,7 @@ async function openPostgres({ url, holder, onLost, onAway = () => {}, timer, pac
   });
   try {
     const { home, ...migrated } = await migrateOver(url, holder.since, pace);
-    pool = postgresPool(url, { home });
+    pool = postgresPool(url, { home, max: poolMax });
     const connections = whileHeld(pool, lock);
     return {
       ...opened(postgresEngine(connections), migrated, lock),

@@ -32,13 +32,18 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
+/** A process that stands still in the middle of a transaction must not keep its rows from the others. */
+const bounded = `set idle_in_transaction_session_timeout = '20s'`;
+
 export interface PoolWish {
   readonly patience?: typeof patienceMs;
   /** The schema in which the tables stand. */
   readonly home?: string;
+  /** Connections at most. */
+  readonly max?: number | undefined;
 }
 
-export function postgresPool(url: string, { patience = patienceMs, home = ownSchema }: PoolWish = {}): Pool {
+export function postgresPool(url: string, { patience = patienceMs, home = ownSchema, max = 10 }: PoolWish = {}): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -48,7 +53,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: 10,
+    max,
     types,
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
@@ -60,7 +65,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     },
     verify: (client, done) => {
       // Not by an option of the connection, which a pooler for sessions would refuse.
-      const opening = `${goHome(home)}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      const opening = `${goHome(home)}; ${bounded}; select pg_advisory_lock_shared(${connectionLockKey})`;
       client.query(opening, (error: Error | undefined) => done(error));
     },
   });

@@ -36,6 +36,7 @@ import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
+import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
@@ -56,6 +57,7 @@ export function createStore(engine: Engine): Store {
       ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,
+      ...processStore,
       ...auditStore,
       ...repairStore,
       ...truthStore,
@@ -91,6 +93,7 @@ export function createStore(engine: Engine): Store {
       ...snoozeReads,
       ...chatSettingsReads,
       ...credentialReads,
+      ...processReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

@@ -8,6 +8,7 @@ import { columns, least, number, numberOrNull, pick, type Answer } from '../engi
 import { int, limit as limited, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, one, run, select, selecting, update, updateAll } from '../engine/statements.ts';
 import { tellEvents } from '../records/journal.ts';
+import { isLost } from '../tables/work.ts';
 import { pinAgain, topicNaming } from './cards.ts';
 import { taskLaneOf } from './lanes.ts';
 import { endParts } from './part-ends.ts';
@@ -31,7 +32,7 @@ export const outboxStore = {
 type Claiming = Parameters<OutboxStore['claimParts']>[0];
 
 function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string>): Script<readonly OutboxPart[]> {
-  yield* doubtLeftBehind(bootId, at.now);
+  yield* doubtLeftBehind(at.now);
   const parts: PartRow[] = [];
   const served = new Set(busyChats);
   // Looks for evidence are few and bounded, and come first: behind the backlog of a busy chat they would come too late.
@@ -127,7 +128,7 @@ function* dropFaulty(part: PartRow, at: number): Script<boolean> {
 }
 
 /** A part that a dead process was sending: nobody knows whether it left, so evidence must settle it. */
-function* doubtLeftBehind(bootId: string, now: number): Script<void> {
+function* doubtLeftBehind(now: number): Script<void> {
   yield* update(
     'deliveries',
     {
@@ -137,7 +138,7 @@ function* doubtLeftBehind(bootId: string, now: number): Script<void> {
       settles: 0,
       doubtedAt: raw('coalesce(doubted_at, sent_at)'),
     },
-    sql`status = 'sending' and boot_id <> ${bootId}`,
+    raw(`status = 'sending' and ${isLost}`),
   );
 }
 

@@ -3,8 +3,8 @@ import type { OutboxPart, TopicView } from '../../app/ports/outbox.ts';
 import type { ResultTask } from '../../app/ports/outside.ts';
 import { settingsOf, sharedTopicName } from '../../domain/chat-settings.ts';
 import type { Shown } from '../../domain/shown.ts';
-import { columns, columnsOf, like, maybe, pick, type Answer } from '../engine/fields.ts';
-import { raw } from '../engine/sql.ts';
+import { columns, columnsOf, like, maybe, pick, type Answer, type Field } from '../engine/fields.ts';
+import { raw, sql } from '../engine/sql.ts';
 import { readFacts } from '../tasks/codec.ts';
 import { isCleaning, taskLane } from './lanes.ts';
 
@@ -37,6 +37,17 @@ export const partFields = {
 export type PartRow = Answer<typeof partFields>;
 
 export const partSource = raw('deliveries d join chats c on c.id = d.chat_id left join tasks t on t.id = d.task_id');
+
+/**
+ * The number of a message where the chat has it: the supergroup that a group became counts anew, and another message has that
+ * number there.
+ */
+export function numberHere(of: Pick<typeof d, 'messageId' | 'platformChatId' | 'chatId'>): Field<number | null> {
+  return like(
+    of.messageId,
+    sql`case when ${of.platformChatId.sql} = (select h.address from chats h where h.id = ${of.chatId.sql}) then ${of.messageId.sql} end`,
+  );
+}
 
 /** Null when it shows nothing that anybody could read. */
 export function shownOf(content: string): Shown | null {

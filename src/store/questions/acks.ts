@@ -15,7 +15,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, least, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
 import { forUpdate, limit as limited, list, sql, text } from '../engine/sql.ts';
 import { all, one, returning, run, select, update, updateReturning } from '../engine/statements.ts';
-import { shownOf } from '../outbox/part-rows.ts';
+import { numberHere, shownOf } from '../outbox/part-rows.ts';
 import { redrawSettled } from '../outbox/redraws.ts';
 import { redrawSoon } from '../outbox/standing.ts';
 import { tellEvents } from '../records/journal.ts';
@@ -93,11 +93,16 @@ function* makeDone({ taskId, occurrenceId, actor, at }: DoneNote): Script<boolea
   return made.length > 0;
 }
 
+const resultFields = {
+  ...pick(columns.deliveries, 'content', 'createdAt', 'deliveredAt'),
+  messageId: numberHere(columns.deliveries),
+};
+
 /** A task that was attached to another chat has left the messages of its results behind. */
 function* resultOf(runId: string | null): Script<ResultShown | null> {
   if (runId === null) return null;
   const found = yield* one(
-    select(pick(columns.deliveries, 'content', 'messageId', 'createdAt', 'deliveredAt'))`from deliveries
+    select(resultFields)`from deliveries
       where run_id = ${runId} and kind = 'result' and chat_id = (select t.chat_id from tasks t where t.id = task_id)
       order by part desc limit 1`,
   );

@@ -6,7 +6,7 @@ import { idAt } from '../engine/queries.ts';
 import { list, raw, sql } from '../engine/sql.ts';
 import { all, one, select, update } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
-import { shownOf } from '../outbox/part-rows.ts';
+import { numberHere, shownOf } from '../outbox/part-rows.ts';
 import { insertInTopic, lastPart, type DueRow } from './nags.ts';
 
 /** Escalations tell an admin, who can do more about it, that no person said Done after all reminders. */
@@ -99,7 +99,7 @@ export function* tellGroupInstead(deliveryIds: readonly string[], now: number): 
   }
 }
 
-const lineFields = { ...shownFieldsOf(d), ...pick(d, 'id', 'messageId') };
+const lineFields = { ...shownFieldsOf(d), ...pick(d, 'id'), messageId: numberHere(d) };
 
 /** The line in the topic names whoever was told. */
 function* rewriteLine(shown: Escalated, now: number): Script<void> {

@@ -13,7 +13,7 @@ import { idAt } from '../engine/queries.ts';
 import { forUpdate, limit as limited, list, nothing, raw, skipLocked, sql, type Sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
-import { shownOf } from '../outbox/part-rows.ts';
+import { numberHere, shownOf } from '../outbox/part-rows.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 /** The messages by which somebody is reminded: each takes the place of the one before, and none outlives its reason. */
@@ -51,7 +51,11 @@ export function* insertInTopic(
   yield* insertPart({ id, run, taskId, chatId, kind: 'notice', rank, content, isUrgent: true }, now);
 }
 
-const nagFields = { ...shownFields, ...pick(columns.deliveries, 'status', 'createdAt', 'messageId') };
+const nagFields = {
+  ...shownFields,
+  ...pick(columns.deliveries, 'status', 'createdAt'),
+  messageId: numberHere(columns.deliveries),
+};
 
 /** A reminder that has come is removed, once, and one that is still to come is not sent any more. True when one had come. */
 export function* settleNag(deliveryId: string | null, now: number): Script<boolean> {

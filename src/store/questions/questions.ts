@@ -7,6 +7,7 @@ import { idAt } from '../engine/queries.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { insert, one, returning, select } from '../engine/statements.ts';
 import { insertPart, placeOf, shownFields } from '../outbox/new-parts.ts';
+import { numberHere } from '../outbox/part-rows.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 /** Missed slots about which a task asks. They wait as occurrences with an instant by which somebody must have decided. */
@@ -82,7 +83,8 @@ export function* tellNobodyAnswered(taskIds: readonly string[], now: number): Sc
 /** The message that asked something, as it was delivered. */
 export const questionFields = {
   ...shownFields,
-  ...pick(columns.deliveries, 'id', 'messageId', 'content', 'createdAt'),
+  ...pick(columns.deliveries, 'id', 'content', 'createdAt'),
+  messageId: numberHere(columns.deliveries),
 };
 
 /** The question says by itself, once, that nobody has answered in time. */

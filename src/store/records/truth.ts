@@ -1,4 +1,5 @@
 import type { Ahead, GapRow, Planned, TruthQuery, TruthRows } from '../../app/ports/why.ts';
+import { rightEnd } from '../../domain/grant.ts';
 import { isDelay } from '../../domain/schedule/schedule.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
@@ -42,7 +43,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
     twice,
     unwritable: yield* unwritable(),
     ahead: yield* aheadOf(task),
-    grant: yield* grantOf(task),
+    grant: yield* grantOf(task.grantId),
     removedBefore: yield* removedBefore(),
     lastNotKept: yield* lastNotKept(taskId),
     around: {
@@ -53,7 +54,7 @@ function* readTruth(query: TruthQuery): Script<TruthRows | null> {
   };
 }
 
-function* grantOf({ grantId }: Task): Script<TruthRows['grant']> {
+function* grantOf(grantId: string): Script<TruthRows['grant']> {
   const found = yield* one(select(pick(columns.grants, 'expiresAt', 'revokedAt'))`from grants where id = ${grantId}`);
   return found ?? null;
 }
@@ -101,9 +102,9 @@ function* readPlanned(taskId: string): Script<Planned | null> {
 const skippedMax = limited(1000);
 
 /** The future of a task depends on what was skipped in advance, on what still waits and on what runs. */
-export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
+export function* aheadOf({ id, grantId, nextAt, resumeAt, schedule }: Task): Script<Ahead> {
   const from = nextAt ?? resumeAt;
-  if (from === null) return { skipped: [], reserved: 0, awaitsEnd: false };
+  if (from === null) return { skipped: [], reserved: 0, awaitsEnd: false, rightEndsAt: null };
   const skipped = yield* all(
     select(pick(columns.occurrences, 'slotAt'))`from occurrences
       where task_id = ${id} and slot_at >= ${from} and status = 'skipped' and reason = 'skip'
@@ -114,6 +115,7 @@ export function* aheadOf({ id, nextAt, resumeAt, schedule }: Task): Script<Ahead
     skipped: skipped.map(({ slotAt }) => slotAt),
     reserved: waiting + (yield* placesHeld(id)),
     awaitsEnd: isDelay(schedule) && (waiting > 0 || (yield* isLive(id))),
+    rightEndsAt: rightEnd(yield* grantOf(grantId)),
   };
 }
 

@@ -27,6 +27,7 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
+import { isLostIn } from '../tables/work.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
@@ -66,7 +67,7 @@ function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
  * until every earlier live run of its lane has ended.
  */
 function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
-  const left = at.only === undefined ? yield* leftBehind(at, bootId) : [];
+  const left = at.only === undefined ? yield* leftBehind(at) : [];
   const found = [...left, ...(yield* ready(at))].slice(0, at.limit);
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
@@ -100,11 +101,11 @@ function* ready({ now, limit, without = [], only, queuedBefore }: StartBatch): S
   );
 }
 
-function* leftBehind(at: Batch, bootId: string): Script<StartableRow[]> {
+const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
+
+function* leftBehind(at: Batch): Script<StartableRow[]> {
   return yield* all(
-    // Two ranges, because an inequality would be answered by walking all runs there ever were.
-    select(startableFields)`from ${startableSource}
-      where r.status = 'running' and (r.boot_id < ${bootId} or r.boot_id > ${bootId}) ${limited(at.limit)} ${skipLocked('r')}`,
+    select(startableFields)`from ${startableSource} where ${lost} ${limited(at.limit)} ${skipLocked('r')}`,
   );
 }
 
@@ -369,14 +370,10 @@ function* cancelRequested(bootId: string): Script<readonly string[]> {
 
 /**
  * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
- * its lane or for want of room, and is rung for when its holder ends. A run of another boot is ready at once.
+ * its lane or for want of room, and is rung for when its holder ends. A run that was left behind is ready at once.
  */
-function* nextRunAt(bootId: string, now: number): Script<number | null> {
-  const left = yield* one(
-    select(
-      pick(runs, 'id'),
-    )`from runs where status = 'running' and (boot_id < ${bootId} or boot_id > ${bootId}) limit 1`,
-  );
+function* nextRunAt(now: number): Script<number | null> {
+  const left = yield* one(select(pick(runs, 'id'))`from runs r where ${lost} limit 1`);
   if (left !== undefined) return now;
   const found = yield* one(
     select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,

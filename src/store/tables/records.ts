@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
 import type { DeedVerb } from '../../domain/event.ts';
+import type { Role } from '../../domain/process.ts';
 import type { DowntimeCause, Word } from '../../domain/shown.ts';
 import type { BudgetKind, BudgetPeriod, BudgetScope, UsageKind } from '../../domain/spending/usage.ts';
 import type { TaskState } from '../../domain/task.ts';
@@ -237,6 +238,26 @@ export function budgetsTable(d: Dialect) {
     },
     (t) => [d.index('budgets_account').on(t.account), d.index('budgets_chat').on(t.chatId)],
   );
+}
+
+/** Processes, those that have ended as well: attempts name them for as long as they are kept. */
+export function processesTable({ table, text, int }: Dialect) {
+  return table('processes', {
+    /** The boot id. */
+    id: text('id').primaryKey(),
+    role: text('role').$type<Role>().notNull(),
+    release: text('release').notNull(),
+    /** Kinds of actions that it does, with commas between them. */
+    kinds: text('kinds').notNull(),
+    host: text('host').notNull(),
+    pid: int('pid').notNull(),
+    startedAt: int('started_at').notNull(),
+    seenAt: int('seen_at').notNull(),
+    leaseUntil: int('lease_until').notNull(),
+    /** Since when it has held its lease without a break. */
+    heldSince: int('held_since').notNull(),
+    endedAt: int('ended_at'),
+  });
 }
 
 export function kvTable(d: Dialect) {

@@ -87,6 +87,15 @@ function timeColumns({ int }: Dialect) {
   return { createdAt: int('created_at').notNull(), startedAt: int('started_at'), finishedAt: int('finished_at') };
 }
 
+/** Held by a process that is gone: its boot id has this before it, and the row is free. */
+export const lostMark = 'lost:';
+/** Spelled without a range, which the order of letters of a database might turn around. */
+export const isLost = isLostIn();
+
+export function isLostIn(alias?: string): string {
+  return `substr(${alias === undefined ? '' : `${alias}.`}boot_id, 1, ${lostMark.length}) = '${lostMark}'`;
+}
+
 export function runsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(
@@ -148,6 +157,10 @@ export function runsTable(d: Dialect) {
       d.index('runs_lane').on(t.lane).where(liveRuns('lane is not null')),
       d.index('runs_ready').on(t.rank, t.readyAt).where(sql.raw(`status in ('queued', 'backoff')`)),
       d.index('runs_running').on(t.bootId).where(sql.raw(`status = 'running'`)),
+      d
+        .index('runs_lost')
+        .on(t.id)
+        .where(sql.raw(`status = 'running' and ${isLost}`)),
       d.check(
         'runs_status',
         sql.raw(`status in ('queued', 'running', 'backoff', 'waiting', 'succeeded', 'failed', 'cancelled')`),
@@ -172,6 +185,8 @@ export function attemptsTable(d: Dialect) {
       httpStatus: int('http_status'),
       error: text('error'),
       chatId: text('chat_id'),
+      /** The job of the queue that brought it to its process; null where a process has found it by itself. */
+      jobId: text('job_id'),
     },
     (t) => [
       d.primaryKey({ name: 'attempts_pk', columns: [t.runId, t.attempt] }),
@@ -244,6 +259,10 @@ export function deliveriesTable(d: Dialect) {
     d.index('deliveries_waiting').on(t.readyAt).where(sql.raw(`status in ('pending', 'blocked')`)),
     d.index('deliveries_unknown').on(t.readyAt).where(sql.raw(`status = 'unknown'`)),
     d.index('deliveries_sending').on(t.bootId).where(sql.raw(`status = 'sending'`)),
+    d
+      .index('deliveries_lost')
+      .on(t.id)
+      .where(sql.raw(`status = 'sending' and ${isLost}`)),
     d
       .index('deliveries_open')
       .on(t.lane, t.id)

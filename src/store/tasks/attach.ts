@@ -111,8 +111,8 @@ function* copyGrant(
 ): Script<void> {
   const kept = (column: string) => raw(`case when revoked_by = '${left}' then null else ${column} end`);
   yield* run(sql`insert into grants
-      (id, owner_id, chat_id, account_id, scopes, expires_at, revoked_at, revoked_by, created_at, created_by)
-    select ${grantId}, ${ownerId}, ${chat.id}, ${chat.id}, scopes, expires_at, ${kept('revoked_at')}, ${kept('revoked_by')}, ${at}, ${actor}
+      (id, owner_id, chat_id, account_id, scopes, unconfirmed, expires_at, revoked_at, revoked_by, created_at, created_by)
+    select ${grantId}, ${ownerId}, ${chat.id}, ${chat.id}, scopes, unconfirmed, expires_at, ${kept('revoked_at')}, ${kept('revoked_by')}, ${at}, ${actor}
     from grants where id = (select t.grant_id from tasks t where t.id = ${task.id})`);
   yield* replaceGrant({ actor, at }, task, { grantId, ownerId });
   if (!(yield* loseIfOut(grantId, at))) yield* letGoOn(sql`id = ${task.id}`, at);

@@ -73,9 +73,10 @@ export function* changeLocked(request: LockedRequest, plan: Plan): Script<Writte
   const { ended, calledOff } = yield* endOpen(request, change);
   yield* setFields(request, change, scene.task);
   if (change.scopes !== null) {
+    const { scopes, unconfirmed } = change.scopes;
     yield* update(
       'grants',
-      { scopes: JSON.stringify(change.scopes) },
+      { scopes: JSON.stringify(scopes), unconfirmed: JSON.stringify(unconfirmed) },
       sql`id = (select t.grant_id from tasks t where t.id = ${taskId})`,
     );
   }

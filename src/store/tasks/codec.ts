@@ -115,6 +115,7 @@ export const grantFields = {
   grantId: maybe(g.id),
   grantOwner: maybe(g.ownerId),
   grantScopes: maybe(g.scopes),
+  grantUnconfirmed: maybe(g.unconfirmed),
   grantExpiresAt: g.expiresAt,
   grantRevokedAt: g.revokedAt,
   grantCreatedAt: maybe(g.createdAt),
@@ -122,9 +123,10 @@ export const grantFields = {
 
 export function readGrant(row: Answer<typeof grantFields>, chatId: string): Grant | null {
   const { grantId: id, grantOwner: ownerId, grantScopes: scopes, grantExpiresAt: expiresAt } = row;
-  const { grantRevokedAt: revokedAt, grantCreatedAt: createdAt } = row;
-  if (id === null || ownerId === null || scopes === null || createdAt === null) return null;
-  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), expiresAt, revokedAt, createdAt };
+  const { grantRevokedAt: revokedAt, grantCreatedAt: createdAt, grantUnconfirmed: open } = row;
+  if (id === null || ownerId === null || scopes === null || open === null || createdAt === null) return null;
+  const unconfirmed = readTexts('unconfirmed', open);
+  return { id, ownerId, chatId, scopes: readTexts('scopes', scopes), unconfirmed, expiresAt, revokedAt, createdAt };
 }
 
 /** Columns that the planning of a slot needs, over `dueSource`; see `readDue`. */
@@ -368,14 +370,8 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
 export function fieldColumns(change: TaskChange['set']) {
   const { state, nextAt, minGapMs, pausedReason, skipsUntil, resumeAt } = change;
   const { boundedRuns, consecutiveFailures, context } = change;
-  const fields = { state, nextAt, minGapMs, pausedReason, skipsUntil, resumeAt };
-  return {
-    ...definitionColumns(change),
-    ...fields,
-    boundedRuns,
-    consecutiveFailures,
-    context: jsonOf(context),
-  };
+  const fields = { state, nextAt, minGapMs, pausedReason, skipsUntil, resumeAt, boundedRuns, consecutiveFailures };
+  return { ...definitionColumns(change), ...fields, context: jsonOf(context) };
 }
 
 function policyColumns(policies: Policies) {

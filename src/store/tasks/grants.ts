@@ -43,6 +43,7 @@ const viewedFields = {
   ...pick(g, 'id', 'ownerId'),
   thread: { provider: c.provider, address: c.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   scopes: mapped(g.scopes, scopesIn),
+  unconfirmed: mapped(g.unconfirmed, scopesIn),
   account: { provider: a.provider, address: a.address, topic: like(columns.tasks.homeTopic, raw('null')) },
   ...pick(g, 'expiresAt', 'revokedAt', 'revokedBy', 'createdAt', 'createdBy'),
 };
@@ -124,13 +125,14 @@ type By = Pick<ChangeRequest, 'actor' | 'at'>;
 /** Gives a task a fresh grant, or takes the one away that it has. False when that was done before. */
 export function* changeGrant(by: By, task: Task, change: GrantChange): Script<boolean> {
   if (change.is === 'revoked') return yield* revoke(by, change.id);
-  const { id, scopes, expiresAt } = change;
+  const { id, expiresAt } = change;
   const { chatId } = task;
   const ownerId = yield* ownerFor(chatId, change);
   yield* lockUser(ownerId, by.at);
   const made = { createdAt: by.at, createdBy: by.actor };
   const account = { chatId, accountId: chatId };
-  yield* insert('grants', { id, ownerId, ...account, scopes: JSON.stringify(scopes), expiresAt, ...made });
+  const [scopes, unconfirmed] = [JSON.stringify(change.scopes), JSON.stringify(change.unconfirmed)];
+  yield* insert('grants', { id, ownerId, ...account, scopes, unconfirmed, expiresAt, ...made });
   yield* replaceGrant(by, task, { grantId: id, ownerId });
   yield* redrawWords(chatId, by.at);
   return true;

@@ -111,9 +111,10 @@ function* insertTask(task: NewTask, chatId: string, ownerId: Actor): Script<void
   const { id, grant, nextAt, minGapMs, at, actor } = task;
   const number = yield* nextNumber(chatId, at);
   const scopes = JSON.stringify(grant.scopes);
+  const unconfirmed = JSON.stringify(grant.unconfirmed);
   const { id: grantId, expiresAt } = grant;
   const ofChat = { ownerId, chatId, accountId: chatId };
-  yield* insert('grants', { id: grantId, ...ofChat, scopes, expiresAt, createdAt: at, createdBy: actor });
+  yield* insert('grants', { id: grantId, ...ofChat, scopes, unconfirmed, expiresAt, createdAt: at, createdBy: actor });
   // The task of a program belongs to whoever approved the chat, who may be out of it by now.
   if (task.home.provider === 'telegram') yield* loseIfOut(grant.id, at);
   yield* insert('tasks', {

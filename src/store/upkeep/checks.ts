@@ -48,7 +48,8 @@ const liveRun = raw(`('queued', 'running', 'backoff', 'waiting')`);
 
 /** To a process that has died its rows are left for a moment, until whoever comes next has taken them up. */
 const isGone = (startedAt: Sql, { bootId, now }: Checking) =>
-  sql`x.boot_id <> ${bootId} and coalesce(${startedAt}, x.created_at) < ${now - overdueMs}`;
+  sql`x.boot_id <> ${bootId} and coalesce(${startedAt}, x.created_at) < ${now - overdueMs}
+    and not exists (select 1 from processes p where p.id = x.boot_id and p.ended_at is null)`;
 
 const allChecks: readonly Check[] = [
   { name: 'enabled_without_next', table: 'tasks', fault: () => sql`x.state = 'active' and x.next_at is null` },

@@ -10,6 +10,7 @@ import { reach } from '../engine/reach.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
 import { all, insert, one, select, update } from '../engine/statements.ts';
 import { addMessages, insertPart, placeOf, shownFieldsOf } from '../outbox/new-parts.ts';
+import { numberHere } from '../outbox/part-rows.ts';
 import { readFacts } from '../tasks/codec.ts';
 
 const scope = 'system';
@@ -132,7 +133,8 @@ function* keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number):
 const d = columnsOf('deliveries', 'd');
 const wordFields = {
   ...shownFieldsOf(d),
-  ...pick(d, 'status', 'messageId', 'content'),
+  ...pick(d, 'status', 'content'),
+  messageId: numberHere(d),
   chatState: columnsOf('chats', 'c').state,
 };
 
@@ -147,7 +149,8 @@ function* changeWord(id: string, { since, over, facts }: Alarm, now: number): Sc
   const word = yield* one(select(wordFields)`from deliveries d join chats c on c.id = d.chat_id where d.id = ${id}`);
   if (word?.status === 'failed' && word.chatState === 'gone' && over === null) return 'lost';
   if (word === undefined || word.status === 'failed') return 'current';
-  if (word.status !== 'delivered' || word.messageId === null) return 'open';
+  if (word.status !== 'delivered') return 'open';
+  if (word.messageId === null) return 'current';
   if (word.content === content) return 'current';
   const edit = { id: idAt(now, `${over === null ? 'news' : 'over'}:${id}`), edits: word.messageId, content: view };
   yield* insertPart({ ...placeOf(word), ...edit, kind: 'answer' }, now);

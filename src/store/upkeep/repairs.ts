@@ -11,6 +11,7 @@ import { chatsOf, recordVerbs, tellEvents } from '../records/journal.ts';
 import { insertOccurrences } from '../runs/claims.ts';
 import { lookAhead } from '../runs/slots.ts';
 import { changesState } from '../tables/records.ts';
+import { lostMark } from '../tables/work.ts';
 import { dueFields, dueSource, readDue, type DueRow } from '../tasks/codec.ts';
 import { faultOf } from './checks.ts';
 
@@ -247,7 +248,7 @@ export const lostClaimStore = { letRunsGo, letPartsGo };
 
 /** A boot that never was: to the next claim its work looks like that of a process that is gone. */
 function lostBoot(bootId: string): string {
-  return `lost:${bootId}`;
+  return `${lostMark}${bootId}`;
 }
 
 function* letRunsGo(bootId: string, held: readonly string[]): Script<number> {

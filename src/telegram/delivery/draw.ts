@@ -161,7 +161,7 @@ function drawnAbout(
     case 'recovered':
       return recoveredDrawn(view, task, about);
     case 'completed':
-      return drawn(texts.notice.completed(taskName(task), view.runs));
+      return drawn(texts.notice.completed(taskName(task), view.runs, task.counters.runs > view.runs));
     case 'contextLeft':
       return drawn(texts.notice.contextLeft(taskName(task), view.size));
     case 'autoPaused':

@@ -6,7 +6,7 @@ import { telegramThread } from '../../domain/thread.ts';
 import { hasPrivateTopics } from '../api.ts';
 import type { Place, SetUp } from '../chat/context.ts';
 import { markFor } from '../chat/kit/card.ts';
-import { checklistDrawn, keepList, lastList, type LastList } from '../chat/place/checklist.ts';
+import { checklistDrawn, keepList, lastList, listMessage } from '../chat/place/checklist.ts';
 import { placeOf, type TelegramInDeps } from './deps.ts';
 import { rightsOf } from './payload.ts';
 import { handledBy, type Handled } from './update.ts';
@@ -57,7 +57,7 @@ export function createChecklists(deps: ChecklistDeps) {
       if (chat === null || last === null || last.by === heard.updateId) return;
       if (last.isForum === heard.isForum && !heard.isHint) return;
       const place = placeOf(deps, chat, { ...inBase, isForum: heard.isForum });
-      const messageId = await messageOf(deps, last);
+      const messageId = await listMessage(store, chat, last);
       if (messageId !== null) await redraw(deps, place, { ...heard, messageId });
     },
   };
@@ -74,11 +74,6 @@ async function drawnNow(
   const setUp = await setUps.of(place);
   const facts = { ...place, setUp, now: clock.now(), mark: markFor(heard), bot: me.username };
   return checklistDrawn(facts, isHello);
-}
-
-/** A list that has not arrived yet shows an older state, until the next change or a callback. */
-async function messageOf({ store }: ChecklistDeps, last: LastList): Promise<number | null> {
-  return 'message' in last ? last.message : ((await store.sentMessage(last.delivery))?.messageId ?? null);
 }
 
 async function redraw(deps: ChecklistDeps, place: Place, { messageId, ...heard }: Heard & { messageId: number }) {

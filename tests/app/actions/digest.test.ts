@@ -10,6 +10,7 @@ const nothing: DigestFacts = {
   used: [],
   moreComing: 0,
   stale: [],
+  noRight: [],
   notDone: [],
   failed: [],
   succeeded: [],
@@ -26,6 +27,7 @@ const job: Job = {
   chatId: 'chat-1',
   ownerId: 'telegram:user:1',
   scopes: ['action:digest'],
+  unconfirmed: [],
   runNumber: 1,
   attempt: 1,
   startedAt: start,
@@ -114,6 +116,10 @@ test('what rests since long ago is no news, and what rests since the last one is
   expect((await told({ stale: [{ ...resting, at: start - 3 * day }] })).text).toBe('');
   expect((await told({ stale: [{ ...resting, at: start - hour }] })).text).toBe(
     'Stale\n#2 Water, since Wed 18 Nov 09:00',
+  );
+  expect((await told({ noRight: [{ ...resting, at: 0 }] })).text).toBe('');
+  expect((await told({ noRight: [{ ...resting, at: start - hour }] })).text).toBe(
+    'Without a right to run (/grants renews it)\n#2 Water',
   );
 });
 

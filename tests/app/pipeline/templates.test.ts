@@ -134,6 +134,7 @@ describe('a template that names the last result', () => {
     const job = {
       ...whose,
       scopes: ['action:message'],
+      unconfirmed: [],
       attempt: 1,
       startedAt: start,
       outgoingKey: 'k',

@@ -8,7 +8,11 @@ import { minute, start } from '../../support/pipeline.ts';
 it('lets go at the next step what a lost answer has left behind, and once more when a late commit has had its time', async () => {
   const [time, log] = [manualTime(start), memoryLog()];
   let gone = 0;
-  const claims = createLostClaims({ stopwatch: time, log }, 'runner', async () => (gone += 1));
+  const claims = createLostClaims(
+    { processes: { begun: async () => {} }, stopwatch: time, log },
+    'runner',
+    async () => (gone += 1),
+  );
   expect(await claims.claim(async () => 'held')).toBe('held');
   await claims.letGo();
   expect(gone).toBe(0);

@@ -19,7 +19,7 @@ async function aRun(given: Parameters<typeof createRunSecrets>[0]['operator'] = 
   const runSecrets = createRunSecrets({ store: p.store, vault, operator: given, clock: p.time });
   const scopes = ['action:http', `host:${host}`, 'secret:KEY'];
   const reveal = (asked: Partial<RevealAsked> = {}) =>
-    runSecrets.reveal({ names: ['KEY'], chatId, ownerId: member, scopes, host, ...asked });
+    runSecrets.reveal({ names: ['KEY'], chatId, ownerId: member, scopes, unconfirmed: [], host, ...asked });
   const set = (asked: object = {}) =>
     p.rooms.secrets.set({ place: parseThreadKey(group), name: 'KEY', value, by: member, ...asked });
   const valueOf = async (asked: Partial<RevealAsked> = {}) => {

@@ -3,6 +3,7 @@ import type { SlotDelivery, SlotRow, SlotRun, TruthRows } from '../../../src/app
 import { answerSlot } from '../../../src/app/why/slot-answers.ts';
 import { timelineOf } from '../../../src/app/why/timeline.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../../src/domain/occurrence.ts';
+import { waitsForConsent } from '../../../src/domain/run.ts';
 import { english } from '../../../src/telegram/chat/texts.ts';
 import { second } from '../../support/fakes.ts';
 import { actor, day, hour, minute, start, withTask } from '../../support/pipeline.ts';
@@ -125,6 +126,12 @@ const cases: Readonly<Record<string, Case>> = {
   'waiting for its host': [
     ran(
       { status: 'backoff', readyAt: slotAt + 30 * second, waitsFor: 'api.example.com is busy', attempts: [] },
+      { status: 'dispatched' },
+    ),
+  ],
+  'waiting for approval': [
+    ran(
+      { status: 'backoff', readyAt: slotAt + 24 * hour, waitsFor: waitsForConsent, attempts: [] },
       { status: 'dispatched' },
     ),
   ],

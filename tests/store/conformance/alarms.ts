@@ -13,7 +13,8 @@ const alarm = (told: string): Alarm => ({
   current: [],
 });
 
-const delivered = `update deliveries set status = 'delivered', message_id = 7, platform_chat_id = '-1', delivered_at = 1`;
+const delivered = `update deliveries set status = 'delivered', message_id = 7, delivered_at = 1,
+  platform_chat_id = (select c.address from chats c where c.id = deliveries.chat_id)`;
 
 export function alarmTests(open: OpenWorld): void {
   const words = (world: World) =>
@@ -58,6 +59,16 @@ export function alarmTests(open: OpenWorld): void {
     await world.query(delivered);
     expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(true);
     expect(await words(world)).toMatchObject([{ id }, { status: 'pending', edits: 7 }]);
+  });
+
+  test('a message that its group left behind when it became a supergroup is not looked for by its number there', async () => {
+    const world = await open();
+    const { id, kept } = await aTold(world);
+    await world.query(delivered);
+    await world.query(`update deliveries set platform_chat_id = '-1'`);
+    const over = { ...kept, over: nine + hour, current: [] };
+    expect(await world.store.keepAlarm(over, [], nine + hour)).toBe(true);
+    expect(await words(world)).toMatchObject([{ id }]);
   });
 
   test('a message that tells the same again after something else is changed each time', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aTask, claimAll, hour, nine } from '../../support/builders.ts';
+import { aTask, bootId, claimAll, hour, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { atOnce, codes, won } from '../at-once.ts';
 import { aChat, aReadyTask, claimParts, owner, show, someone, threadOf } from '../scenes.ts';
@@ -176,6 +176,7 @@ function refusedTests(open: OpenWorld): void {
     const sent = (await claimParts(world)).map(({ id }) => id);
     await world.query(`update chats set state = 'gone', state_before = 'approved' where id = ?t`, task.chatId);
     await rooms.tasks.attach(target(task), key('-200'));
+    await world.store.letPartsGo(bootId, []);
     await claimParts(world, { boot: 'boot-after' });
     const looked = await claimParts(world, { boot: 'boot-after', now: nine + hour });
     expect(looked).toMatchObject(sent.map((id) => ({ id, status: 'unknown' })));

@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest';
 import type { StartedRun } from '../../../src/app/ports/pipeline.ts';
 import type { Task } from '../../../src/domain/task.ts';
-import { aTask, claimAll, endOf, failureOf, hour, minute, nine, readable, startEvery } from '../../support/builders.ts';
+import {
+  aTask,
+  bootId,
+  claimAll,
+  endOf,
+  failureOf,
+  hour,
+  minute,
+  nine,
+  readable,
+  startEvery,
+} from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { change, eventsOf, outbox, withRunningTask, withTask } from '../scenes.ts';
 
@@ -60,10 +71,12 @@ export function boundTests(open: OpenWorld): void {
     ],
     [
       'is lost in a crash, and is not repeated',
-      ({ store }, { run }) =>
-        store.startRuns({ now: nine + minute, limit: 9 }, 'boot-next', () => [
+      async ({ store }, { run }) => {
+        await store.letRunsGo(bootId, []);
+        await store.startRuns({ now: nine + minute, limit: 9 }, 'boot-next', () => [
           { runId: run.id, ...lost, error: 'lost', errorCode: 'interrupted' },
-        ]),
+        ]);
+      },
     ],
   ])(
     'a run that %s is counted, and completes its task where it was the last one',

@@ -49,7 +49,7 @@ export function calledOffTests(open: OpenWorld): void {
       { kind: 'run.started' },
       { kind: 'run.cancelled' },
     ]);
-    expect(await world.store.nextRunAt('boot-here', nine)).toBeNull();
+    expect(await world.store.nextRunAt(nine)).toBeNull();
   });
 
   test('the end of a run that was called off is written once', async () => {

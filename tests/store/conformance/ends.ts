@@ -171,7 +171,7 @@ export function endTests(open: OpenWorld): void {
       counters: { runs: 0 },
       lastRunStatus: null,
     });
-    expect(await world.store.nextRunAt('boot-here', nine)).toBe(nine + minute);
+    expect(await world.store.nextRunAt(nine)).toBe(nine + minute);
   });
 }
 

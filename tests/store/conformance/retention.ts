@@ -275,7 +275,15 @@ export function remainsTests(open: OpenWorld): void {
     const give = (task: Pick<Task, 'id' | 'ownerId'>, at: number, id: string) =>
       world.store.changeTask({ taskId: task.id, actor: 'system', at, once: null, quota: { chat: 9, user: 9 } }, () => ({
         ...noChange,
-        grant: { is: 'given', id, ownerId: task.ownerId, standIn: null, scopes: ['action:message'], expiresAt: null },
+        grant: {
+          is: 'given',
+          id,
+          ownerId: task.ownerId,
+          standIn: null,
+          scopes: ['action:message'],
+          unconfirmed: [],
+          expiresAt: null,
+        },
       }));
     const [old, kept] = [await grantOf(replaced), await grantOf(young)];
     await give(replaced, nine, 'zz-1');

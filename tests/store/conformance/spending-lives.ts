@@ -108,13 +108,18 @@ async function endSome(life: Life, store: Store): Promise<void> {
   await store.finishRuns(ends.map((run) => someEnd(life, run)));
 }
 
+async function die(life: Life): Promise<void> {
+  await life.world.store.letRunsGo(boot(life), []);
+  life.boots += 1;
+}
+
 /** One step: as many deeds at once as there are stores, and then, now and then, a death, a day, or a raise. */
 async function step(life: Life): Promise<void> {
   const { chance, stores } = life;
   const deeds = [claim, startSome, endSome];
   const results = await Promise.allSettled(stores.map((store) => chance.pick(deeds)(life, store)));
   expect(codes(results)).toEqual([]);
-  if (chance.is(0.2)) life.boots += 1;
+  if (chance.is(0.2)) await die(life);
   if (chance.is(0.2)) await raise(life);
   life.now += chance.is(0.15) ? day : chance.between(0, 90) * 60_000;
 }
@@ -141,7 +146,7 @@ async function checkBudgets(life: Life): Promise<void> {
 
 /** Everything that is left comes to its end in a last life of a server. */
 async function settle(life: Life): Promise<void> {
-  life.boots += 1;
+  await die(life);
   life.inHand = [];
   for (let round = 0; round < 40; round += 1) {
     if ((await startSome(life, life.world.store)) === 0) return;

@@ -156,6 +156,7 @@ export function spendingTests(open: OpenWorld): void {
     await setBudgets(world, [limit(chatId, { quantity: 5 })]);
     await claimed(world, 1);
     await startOne(world, nine, 'boot-dead');
+    await world.store.letRunsGo('boot-dead', []);
     const { started } = await world.store.startRuns({ now: nine, limit: 10 }, 'boot-here', (runs) =>
       startAll(runs).map((plan) =>
         plan.does === 'start'

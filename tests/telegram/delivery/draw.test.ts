@@ -107,6 +107,17 @@ describe('what is drawn', () => {
     expect(labelsOf('interrupted, effects unknown')).toEqual(['Run again', 'Show error', 'Pause']);
   });
 
+  test.each([
+    [1, 1, 'That was its only run.'],
+    [5, 5, 'That was the last of its 5 runs.'],
+    [1, 3, 'That was its last planned run.'],
+    [5, 7, 'That was the last of its 5 planned runs.'],
+  ])('that it has run %s times as planned and %s times in all', (planned, all, words) => {
+    const counters = { runs: all, failures: 0, consecutiveFailures: 0, boundedRuns: planned };
+    const task = aTask({ state: 'completed', nextAt: null, counters });
+    expect(wordsOf({ view: 'completed', runs: planned }, task)).toBe(`Finished: #3 Stand up. ${words}`);
+  });
+
   test('that it works again, and that it was paused', () => {
     expect(wordsOf({ view: 'recovered', since: start, failures: 2 })).toBe(
       'Works again: #3 Stand up. It failed 2 times since Wed 18 Nov 10:00.',

@@ -142,8 +142,8 @@ interface Asked {
 
 async function reveal({ secrets }: Pick<ProofDeps, 'secrets'>, job: Job, { names, host }: Asked): Promise<Revealed> {
   if (names.length === 0) return { is: 'revealed', values: new Map() };
-  const { chatId, ownerId, scopes } = job;
-  return secrets.reveal({ names, chatId, ownerId, scopes, host });
+  const { chatId, ownerId, scopes, unconfirmed } = job;
+  return secrets.reveal({ names, chatId, ownerId, scopes, unconfirmed, host });
 }
 
 /** What the secrets of the client bring goes to the target as well, so they must be allowed to go to both. */

@@ -8,7 +8,8 @@ import type { Answer, ChatContext } from '../context.ts';
 import { filesOf, newSecretLines, worstLines } from '../kit/action.ts';
 import { answer, answerWith, Refused, silence, turnedDown } from '../kit/answers.ts';
 import { comingWords, taskName, factsOf, nextSentence, settingFor, undoRow } from '../kit/card.ts';
-import { dayMoment, scheduleText, type Setting } from '../kit/clock.ts';
+import { scheduleText, type Setting } from '../kit/clock.ts';
+import { endMoment } from '../kit/days.ts';
 import { draftOf, putDraft, type DraftAt, cancelRow, readingOf } from '../kit/drafts.ts';
 import { onNamedTask, permitted, targetOf } from '../kit/guards.ts';
 import { policyName, policyWords } from '../kit/policy.ts';
@@ -221,7 +222,7 @@ function valueText(field: string, value: unknown, setting: Setting): string {
   if (field === 'schedule') return timeText(value as Schedule, now, dates);
   if (field === 'tags' && Array.isArray(value)) return value.length === 0 ? texts.field.noTags : value.join(', ');
   if (field === 'grant_expires_at')
-    return typeof value === 'string' ? dayMoment(Date.parse(value), setting) : texts.grants.endless;
+    return typeof value === 'string' ? endMoment(Date.parse(value), setting) : texts.grants.endless;
   if (value === null) return texts.field.noValue;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -360,7 +360,7 @@ export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
 /** The card of a task that this person has made a moment ago: nothing has happened to it that would have to be read. */
 export function newCard(task: Task, ctx: ChatContext): Drawn {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const ahead = { skipped: [], reserved: 0, awaitsEnd: false };
+  const ahead = { skipped: [], reserved: 0, awaitsEnd: false, rightEndsAt: null };
   const next = upcoming({ task, ahead }, nextShown);
   return card(task, { now: ctx.clock.now(), next, ownerName: ctx.person.name, dates, mark: markFor(ctx) });
 }

@@ -1,9 +1,9 @@
-import { clockText, DAY_MS, dayOfWall, HOUR_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
+import { clockText, DAY_MS, dayOfWall, HOUR_MS, MINUTE_MS, weekdayOf } from '../../../domain/schedule/time/calendar.ts';
 import { resolveShifted, toWall } from '../../../domain/schedule/time/zone.ts';
 import { type Asked, readTime, timeOr } from '../../../domain/when/asked.ts';
 import { hourOfPart, type Setting as Reading } from '../../../domain/when/setting.ts';
 import { texts } from '../texts.ts';
-import { clockIn, dayMoment, type Setting } from './clock.ts';
+import { aboutMoment, clockIn, dayMoment, type Setting } from './clock.ts';
 import { button, inRows, type Rows } from './press.ts';
 
 /** Days and hours to press, on the clocks of a zone. A day is told by its number since 1970, as people there count it. */
@@ -43,6 +43,12 @@ export function dayIn({ timezone }: Setting, instant: number): number {
 /** The first instant of a day. */
 export function startOf(day: number, { timezone }: Setting): number {
   return resolveShifted(timezone, day * DAY_MS);
+}
+
+/** Until when something holds: the day alone where that is all of it, or it would be told of too long a time. */
+export function endMoment(instant: number, setting: Setting): string {
+  const isWholeDay = startOf(dayIn(setting, instant) + 1, setting) - instant <= MINUTE_MS;
+  return isWholeDay ? dayMoment(instant, setting) : aboutMoment(instant, setting);
 }
 
 /** The day after `today` on which a week begins; the first of January 1970 was a Thursday. */

@@ -101,6 +101,8 @@ const Kept = z.object({
   isEarly: z.boolean().optional(),
   /** Our message that shows the step, as far as it is known: it goes when another one takes its place. */
   message: z.number().optional(),
+  /** The address at which it has that number: the supergroup that a group becomes counts anew. */
+  address: z.string().optional(),
 });
 export type Kept = z.output<typeof Kept>;
 
@@ -237,10 +239,21 @@ export async function draftAnswered({ place, repliedTo, store }: ChatContext): P
   return about === null ? null : store.readDraft(about.deliveryId);
 }
 
-/** Our message that shows the draft; null while it is not known. */
-export async function messageOf({ store }: ChatContext, { row, step }: OpenDraft): Promise<number | null> {
-  const shownIn = 'kept' in step ? step.kept.message : undefined;
-  return shownIn ?? (await store.sentMessage(row.id))?.messageId ?? null;
+/** Our message that shows the draft; null while it is not known, and where it stands in what the chat was before. */
+export async function messageOf(ctx: ChatContext, { row, step }: OpenDraft): Promise<number | null> {
+  if ('kept' in step && step.kept.message !== undefined) return shownBefore(ctx, step.kept);
+  const sent = await ctx.store.sentMessage(row.id);
+  return sent?.address === ctx.place.chat.address ? sent.messageId : null;
+}
+
+export function shownBefore({ place }: Pick<ChatContext, 'place'>, { message, address }: Kept): number | null {
+  return (address ?? place.chat.address) === place.chat.address ? (message ?? null) : null;
+}
+
+/** The step is shown in that message from now on; in none that is known, where it is null. */
+export function shownIn({ place }: Pick<ChatContext, 'place'>, kept: Kept, messageId: number | null): Kept {
+  const { message: _message, address: _address, ...others } = kept;
+  return messageId === null ? others : { ...others, message: messageId, address: place.chat.address };
 }
 
 /** The message with the words, which may be edited later. */

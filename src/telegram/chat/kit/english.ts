@@ -238,6 +238,9 @@ export const deedTexts = {
     plural(count, { one: 'Resume in time, or {n} snooze is lost.', other: 'Resume in time, or {n} snoozes are lost.' }),
   snoozesPassed: (times: string, count: number): string =>
     `${plural(count, { one: 'A snooze', other: '{n} snoozes' })} passed while it was paused: ${times}.`,
+  snoozesPassedAll: (count: number): string =>
+    plural(count, { one: 'A snooze passed during the pause:', other: '{n} snoozes passed during the pause:' }),
+  snoozesPassedOf: (name: Rich, times: string): Rich => say`${name}: ${times}`,
   snoozeHow: (number: number): Rich =>
     lines(
       'I did not understand when. For example:',

@@ -10,7 +10,8 @@ import { spanText } from '../../../domain/schedule/words/words.ts';
 import { budgetKinds } from '../../../domain/spending/usage.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import { texts } from '../texts.ts';
-import { dayMoment, moment, settingOf, type Setting } from './clock.ts';
+import { moment, settingOf, type Setting } from './clock.ts';
+import { endMoment } from './days.ts';
 import { oneLine } from './rich.ts';
 
 /** The settings of a task in words: what a card tells of them, and what a change did to them. */
@@ -149,7 +150,7 @@ export function grantText(task: Task, { grant = null, now, dates }: Standing): s
   const setting = settingOf(task, now, dates);
   if (grant.revokedAt !== null) return words.grantRevoked;
   if (grant.expiresAt === null) return null;
-  const at = dayMoment(grant.expiresAt, setting);
+  const at = endMoment(grant.expiresAt, setting);
   return grant.expiresAt <= setting.now ? words.grantExpired(at) : words.grantUntil(at);
 }
 

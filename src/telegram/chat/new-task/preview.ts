@@ -13,7 +13,17 @@ import { briefMax, briefOf, outlookLines, settingsTold } from '../kit/action.ts'
 import { sentenceOf } from '../kit/answers.ts';
 import { settingFor } from '../kit/card.ts';
 import { clockIn, moments, wordsOf, type Setting } from '../kit/clock.ts';
-import { type Kept, Offer, titleOf, draftHere, messageOf, putDraft, type StepOf, readingOf } from '../kit/drafts.ts';
+import {
+  type Kept,
+  Offer,
+  titleOf,
+  draftHere,
+  messageOf,
+  putDraft,
+  shownIn,
+  type StepOf,
+  readingOf,
+} from '../kit/drafts.ts';
 import { threadOf } from '../kit/guards.ts';
 import { policyLines } from '../kit/policy.ts';
 import { button, dataOf, shortId, type Rows } from '../kit/press.ts';
@@ -255,19 +265,16 @@ export async function readAgain(ctx: ChatContext, stays: boolean): Promise<Again
   const { words, at } = before.when;
   const read = timeOr(() => readTime(words, readingOf({ place: ctx.place, date: at })));
   const id = ctx.ids.next();
-  const shownIn = await messageOf(ctx, open);
-  const { message: _before, ...others } = before.kept;
-  const message = stays ? shownIn : ctx.isPress ? ctx.messageId : null;
-  const kept = { ...others, ...(message === null ? {} : { message }) };
+  const stood = await messageOf(ctx, open);
   const step: StepOf<'preview'> = {
     ...before,
-    kept,
+    kept: shownIn(ctx, before.kept, stays ? stood : ctx.isPress ? ctx.messageId : null),
     when: { ...before.when, schedule: read?.schedule ?? moved(before.when.schedule, ctx) },
   };
   return {
     proposing: { draftId: id, step },
     draft: putDraft(ctx, id, step, open.row.id),
-    shownIn,
+    shownIn: stood,
   };
 }
 

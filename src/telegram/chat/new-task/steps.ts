@@ -16,6 +16,8 @@ import {
   messageOf,
   opened,
   saidIn,
+  shownBefore,
+  shownIn,
   rhythms,
   weekdays,
   type PartStep,
@@ -60,19 +62,19 @@ export async function stepDrawn(ctx: ChatContext, showing: Showing): Promise<Dra
 export async function spoken(ctx: ChatContext, showing: Omit<Showing, 'draftId'>): Promise<Answer> {
   const { step } = showing;
   const before = opened(ctx.mends ?? null);
-  const shownIn = before === null ? null : await messageOf(ctx, before);
-  const id = shownIn === null || ctx.mends === undefined ? ctx.ids.next() : ctx.mends.id;
-  const { message, ...kept } = step.kept;
-  const said = kept.said ?? saidIn(ctx);
-  const next = { ...step, kept: { ...kept, ...(said === undefined ? {} : { said }) } };
+  const messageId = before === null ? null : await messageOf(ctx, before);
+  const id = messageId === null || ctx.mends === undefined ? ctx.ids.next() : ctx.mends.id;
+  const gone = shownBefore(ctx, step.kept);
+  const said = step.kept.said ?? saidIn(ctx);
+  const next = { ...step, kept: { ...shownIn(ctx, step.kept, null), ...(said === undefined ? {} : { said }) } };
   const shown = await stepDrawn(ctx, { ...showing, draftId: id, step: next });
   const draft = putDraft(ctx, id, next, (ctx.mends ?? ctx.answers)?.id);
-  if (shownIn !== null) return { replies: [{ is: 'edit', messageId: shownIn, shown }], draft };
+  if (messageId !== null) return { replies: [{ is: 'edit', messageId, shown }], draft };
   return {
     replies: [
       // The message has the id of its draft, so that each leads to the other.
       { is: 'message', shown, id },
-      ...(message === undefined ? [] : [{ is: 'remove', messageId: message } as const]),
+      ...(gone === null ? [] : [{ is: 'remove', messageId: gone } as const]),
     ],
     draft,
   };
@@ -87,10 +89,9 @@ export async function missed(ctx: ChatContext, step: MakingStep, fault: Rich): P
 
 /** The same message shows the next step. Its buttons belong to the same draft, so that two quick presses both count. */
 export async function turned(ctx: ChatContext, draftId: string, step: MakingStep): Promise<Answer> {
-  const { message: _before, ...kept } = step.kept;
   // A message that one person alone sees goes by itself, and by another number.
-  const shownIn = ctx.ephemeralId === null ? { message: ctx.messageId } : {};
-  const next = { ...step, kept: { ...kept, ...shownIn } };
+  const messageId = ctx.ephemeralId === null ? ctx.messageId : null;
+  const next = { ...step, kept: shownIn(ctx, step.kept, messageId) };
   return {
     ...redrawn(ctx, await stepDrawn(ctx, { draftId, step: next })),
     draft: putDraft(ctx, draftId, next),

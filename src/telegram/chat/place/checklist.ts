@@ -85,8 +85,11 @@ export function checklistDrawn(facts: ListFacts, isHello: boolean): Drawn {
 
 /* ---- the last list of a group, which is kept up to date ---- */
 
-/** The place and the facts of the last list; its message is known by its delivery, until it was changed once. */
-export type LastList = { readonly at: number; readonly isForum: boolean } & Where;
+/**
+ * The place and the facts of the last list; its message is known by its delivery, until it was changed once. The number of a message
+ * holds at the address at which it was given: a supergroup counts anew, and has other messages of that number.
+ */
+export type LastList = { readonly at: number; readonly isForum: boolean; readonly address?: string } & Where;
 
 /** `by`: the update that brought it about, which is no news for it. */
 type Where = ({ readonly delivery: string } | { readonly message: number }) & { readonly by?: number };
@@ -106,26 +109,42 @@ export async function keepList(
   where: Where,
 ): Promise<void> {
   const at = clock.now();
-  await store.writeNote(noteOf(chat.id), JSON.stringify({ ...where, at, isForum } satisfies LastList), at);
+  await store.writeNote(
+    noteOf(chat.id),
+    JSON.stringify({ ...where, at, isForum, address: chat.address } satisfies LastList),
+    at,
+  );
 }
 
-export async function lastList({ store }: Pick<Notes, 'store'>, chat: Pick<Chat, 'id'>): Promise<LastList | null> {
+/** Null where there is none at the address that the chat has by now. */
+export async function lastList({ store }: Pick<Notes, 'store'>, chat: Listed): Promise<LastList | null> {
   const note = await store.readNote(noteOf(chat.id));
-  return note === null ? null : (JSON.parse(note) as LastList);
+  const last = note === null ? null : (JSON.parse(note) as LastList);
+  return (last?.address ?? chat.address) === chat.address ? last : null;
+}
+
+type Listed = Pick<Chat, 'id' | 'address'>;
+
+/** A list that has not arrived yet shows an older state, until the next change or a callback. */
+export async function listMessage(
+  store: Pick<ChatDeps['store'], 'sentMessage'>,
+  { address }: Listed,
+  last: LastList,
+): Promise<number | null> {
+  if ('message' in last) return last.message;
+  const sent = await store.sentMessage(last.delivery);
+  return sent?.address === address ? sent.messageId : null;
 }
 
 /** A new list takes the place of the last one, whose message goes: what it says would not be kept up to date any more. */
 export async function listShown(ctx: ChatContext, shown: Drawn): Promise<Answer> {
-  const last = await lastList(ctx, ctx.place.chat);
-  const before = last === null ? null : 'message' in last ? last.message : await sentAs(ctx, last.delivery);
+  const { chat } = ctx.place;
+  const last = await lastList(ctx, chat);
+  const before = last === null ? null : await listMessage(ctx.store, chat, last);
   const id = ctx.ids.next();
   await keepList(ctx, ctx.place, { delivery: id });
   const gone: readonly Reply[] = before === null ? [] : [{ is: 'remove', messageId: before }];
   return { replies: [{ is: 'message', shown, id }, ...gone] };
-}
-
-async function sentAs({ store }: ChatContext, delivery: string): Promise<number | null> {
-  return (await store.sentMessage(delivery))?.messageId ?? null;
 }
 
 /** How the bot stands in a private chat, and what there is to switch on. */

@@ -1,6 +1,7 @@
 import type { MissedAnswer } from '../../../app/ports/questions.ts';
 import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { rightEnd } from '../../../domain/grant.ts';
 import { askExpiryMs } from '../../../domain/limits.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext } from '../context.ts';
@@ -75,8 +76,16 @@ async function decided(ctx: ChatContext, { task }: Pick<RunOfTask, 'task'>, isGi
   const words = wasGiven ? allowed : refused;
   const line = words(shortName(name), when);
   if (!isFirst && by !== actor) return inWindow(settled(ctx, line, line));
+  if (wasGiven && approved.isEffect === true && (await hasNoRight(ctx, task)))
+    return inWindow(settled(ctx, line, reminder.effectNoRight));
   const given = approved.isEffect === true ? reminder.effectAllowedWord : reminder.approvedWord;
   return settled(ctx, line, wasGiven ? given : reminder.discardedWord);
+}
+
+/** The run will end as skipped, whoever let it go on. */
+async function hasNoRight({ store, clock }: ChatContext, { grantId }: Task): Promise<boolean> {
+  const end = rightEnd(await store.readGrant(grantId));
+  return end !== null && end <= clock.now();
 }
 
 /** A right of whoever presses, whose task it is from then on. The word about it says by whom; a card shows the task. */

@@ -74,8 +74,11 @@ export const noticeTexts = {
   nextTry: (at: string): string => `Next run planned: ${at}`,
   recovered: (name: Rich, since: string, failures: number): Rich =>
     say`${bold('Works again:')} ${name}. ${plural(failures, { one: `It failed once, ${since}.`, other: `It failed {n} times since ${since}.` })}`,
-  completed: (name: Rich, runs: number): Rich =>
-    say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its only run.', other: 'That was the last of its {n} runs.' })}`,
+  /** `isAmong`: it has run beside them too, by hand or before it was given that many. */
+  completed: (name: Rich, runs: number, isAmong: boolean): Rich =>
+    isAmong
+      ? say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its last planned run.', other: 'That was the last of its {n} planned runs.' })}`
+      : say`${bold('Finished:')} ${name}. ${plural(runs, { one: 'That was its only run.', other: 'That was the last of its {n} runs.' })}`,
   contextLeft: (name: Rich, size: number): Rich =>
     size > contextBytesMax
       ? say`${bold('Context too large:')} ${name} keeps its previous context, because a run left ${number(size)} bytes. The limit is ${number(contextBytesMax)}: let it keep less.`
@@ -257,7 +260,8 @@ export const reminderTexts = {
       : `If you do not let it by ${until}, I do not do it.`,
   effectAllowed: (name: string, at: string): string => `Allowed by ${name}, ${at}`,
   effectRefused: (name: string, at: string): string => `Not done: ${name} discarded it, ${at}`,
-  effectAllowedWord: 'It is done now',
+  effectAllowedWord: 'Allowed: I do it now',
+  effectNoRight: 'Allowed, but it cannot be done: the task has no right to run any more. /grants renews it.',
   effectExpired: 'Nobody approved it in time, so I did not do it.',
   approvalQuote: (text: string): Rich => quote(shortened(text.trim() || '(no text)', approvalQuoteMax)),
   approved: (name: string, at: string): string => `Delivered by ${name}, ${at}`,

@@ -181,14 +181,37 @@ function isSnooze(word: string): word is SnoozeWord {
 const passedLookedAt = 50;
 
 export async function snoozesPassed(task: Task, ctx: ChatContext): Promise<string | null> {
+  const times = await passedOf(task, ctx);
+  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
+}
+
+async function passedOf(task: Task, ctx: ChatContext): Promise<readonly string[]> {
   const { paused } = task;
-  if (task.state !== 'paused' || paused === null) return null;
+  if (task.state !== 'paused' || paused === null) return [];
   const query = { taskId: task.id, status: 'skipped', limit: passedLookedAt, cursor: null } as const;
   const passed = (await ctx.tasks.listRuns(query)).items.filter(
     ({ source, reason, slotAt }) => source === 'snooze' && reason === 'paused' && slotAt >= paused.at,
   );
-  const times = passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
-  return times.length === 0 ? null : texts.deed.snoozesPassed(times.join(', '), times.length);
+  return passed.toReversed().map(({ slotAt }) => aboutMoment(slotAt, settingFor(task, ctx)));
+}
+
+/** Tasks that one word may resume, as they are before it. */
+export async function pausedHere({ store, place }: ChatContext): Promise<readonly Task[]> {
+  const query = { chatId: place.chat.id, filter: 'paused', ownerId: null, text: null, offset: 0 } as const;
+  return (await store.chatTasks({ ...query, limit: passedLookedAt })).tasks;
+}
+
+/** The same for all the tasks that one word has resumed. */
+export async function passedWith(ctx: ChatContext, change: LastChange, before: readonly Task[]): Promise<Rich | null> {
+  const resumed = new Set((await ctx.store.changesWith(ctx.place.chat.id, change)).map(({ taskId }) => taskId));
+  const rows: Rich[] = [];
+  let count = 0;
+  for (const task of before.filter(({ id }) => resumed.has(id))) {
+    const times = await passedOf(task, ctx);
+    count += times.length;
+    if (times.length > 0) rows.push(texts.deed.snoozesPassedOf(taskName(task), times.join(', ')));
+  }
+  return count === 0 ? null : lines(texts.deed.snoozesPassedAll(count), ...rows);
 }
 
 /** The snoozes that come only if the task is resumed before. */

@@ -1,6 +1,6 @@
 import type { ChatTasks } from '../../../app/ports/chats.ts';
 import type { Planned } from '../../../app/ports/why.ts';
-import { upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
+import { underRight, upcoming, upcomingAfter } from '../../../app/tasks/upcoming.ts';
 import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
@@ -78,6 +78,7 @@ export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatCo
     blocks(
       bold(agenda[span]),
       ...(shown.length === 0 ? [agenda.none] : dayBlocks(shown, setting)),
+      noRightText(facts),
       pausedText(paused, setting),
       lines(hidden === undefined ? null : agenda.more(hidden.number), texts.making.zone(setting.timezone)),
     ),
@@ -85,13 +86,25 @@ export async function agendaOf(span: AgendaSpan, { place, store, clock }: ChatCo
   );
 }
 
-function pausedText({ tasks, total }: ChatTasks, setting: Setting): string | null {
+function pausedText({ tasks, total }: ChatTasks, setting: Setting): Rich | null {
   const { agenda } = texts;
   if (tasks.length === 0) return null;
-  const told = tasks.map(({ number, resumeAt }) =>
-    agenda.pausedOne(number, resumeAt === null ? null : endText(resumeAt, setting)),
+  const told = tasks.map((task) =>
+    agenda.pausedOne(taskName(task), task.resumeAt === null ? null : endText(task.resumeAt, setting)),
   );
-  return agenda.paused([...told, ...(total > told.length ? [agenda.pausedMore(total - told.length)] : [])].join(', '));
+  return agenda.paused(told, total - told.length);
+}
+
+/** Those whose runs will be skipped are told, because they are missing too. */
+function noRightText({ planned, setting, span }: AgendaFacts): Rich | null {
+  const until = setting.now + agendaSpans[span];
+  const cut = planned.filter(({ task, ahead }) => {
+    const first = task.nextAt ?? task.resumeAt;
+    return ahead.rightEndsAt !== null && first !== null && Math.max(first, ahead.rightEndsAt) <= until;
+  });
+  if (cut.length === 0) return null;
+  const shown = cut.slice(0, pausedShown).map(({ task }) => taskName(task));
+  return texts.agenda.noRight(shown, cut.length - shown.length);
 }
 
 /** A pause until a day ends when that begins. */
@@ -133,7 +146,8 @@ function linesOfTask(planned: Planned, setting: Setting, until: number): readonl
   const clock = (at: number) => clockIn(setting.timezone, at);
   const name = taskName(task);
   const { number } = task;
-  return byDay(slotsOf(planned, setting, until), (at) => dayIn(setting, at)).flatMap((slots) => {
+  const running = underRight(slotsOf(planned, setting, until), planned.ahead);
+  return byDay(running, (at) => dayIn(setting, at)).flatMap((slots) => {
     const [first] = slots;
     if (slots.length <= perDayMax) return slots.map((at) => ({ number, at, words: agenda.row(clock(at), name) }));
     return [

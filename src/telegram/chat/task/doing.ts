@@ -22,7 +22,16 @@ import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } fro
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
-import { heldWith, pressedFor, snoozeButtons, snoozedWords, snoozesHeld, snoozesPassed } from '../results/snoozing.ts';
+import {
+  heldWith,
+  passedWith,
+  pausedHere,
+  pressedFor,
+  snoozeButtons,
+  snoozedWords,
+  snoozesHeld,
+  snoozesPassed,
+} from '../results/snoozing.ts';
 import { notStarted, startedDrawn } from '../results/view.ts';
 import { texts } from '../texts.ts';
 
@@ -123,8 +132,11 @@ async function pauseAll(ctx: ChatContext, about: AboutSubject | null): Promise<A
 
 /** Tasks that were paused for their failures, or cannot be read, stay so: somebody has to look at them. */
 async function resumeAll(ctx: ChatContext, about: AboutSubject | null): Promise<Answer> {
+  const paused = await pausedHere(ctx);
   const { changed, left } = await ctx.bulk.resume(allTasksFor(ctx, about), byOf(ctx));
-  return answer(texts.deed.resumedAll(changed, left), undoAllRow(changed === 0 ? null : await lastOf(ctx, ['resume'])));
+  const last = changed === 0 ? null : await lastOf(ctx, ['resume']);
+  const passed = last === null ? null : await passedWith(ctx, last, paused);
+  return answer(lines(texts.deed.resumedAll(changed, left), passed), undoAllRow(last));
 }
 
 /** The button carries one of the changes, by which the others are found. */
@@ -358,9 +370,9 @@ export async function undoneWords({ task, undone: entry, moot }: Undone, ctx: Ch
   const by = await calledOf(ctx, entry.actor);
   const told = undo.deeds[entry.verb === 'upsert' ? 'edit' : entry.verb] ?? undo.deeds['edit'];
   const at = `${pastMoment(entry.at, setting)} (${setting.timezone})`;
-  const what = told?.({ by, number: task.number, detail: detailOf(entry, setting), at }) ?? '';
+  const what = told?.({ by, name: taskName(task), detail: detailOf(entry, setting), at });
   const secrets = moot === null ? newSecretLines(ctx, entry.after?.['action'], entry.before?.['action']) : [];
-  return lines(undo[moot ?? 'undone'](what), ...secrets, await nextSentence(task, ctx));
+  return lines(what === undefined ? null : undo[moot ?? 'undone'](what), ...secrets, await nextSentence(task, ctx));
 }
 
 function detailOf({ verb, before, after }: AuditRow, setting: Setting): string {

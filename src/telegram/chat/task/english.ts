@@ -7,9 +7,7 @@ const { and, number, plural } = englishForms;
 
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
-
 const textShownMax = 300;
-
 const errorShownMax = 300;
 
 interface LastFacts {
@@ -167,6 +165,7 @@ export const listTexts = {
     mine: 'Your tasks',
   },
   matching: (text: string): string => `Tasks with “${oneLine(text, 40)}”`,
+  about: (subjects: readonly string[]): string => `Tasks for ${and(subjects.map((one) => oneLine(one, 40)))}`,
   none: (): Rich => say`No tasks here yet. Make the first one: ${code('/new every weekday at 9 Stand up')}`,
   noneOf: 'None. /tasks shows all of them.',
   zone: (zone: string): string => `Times in ${zone} unless a zone is named.`,
@@ -179,6 +178,7 @@ export const listTexts = {
   stale: (since: string): string => `stale since ${since}`,
   failing: (count: number, ago: string | null): string =>
     `${plural(count, { one: 'failed', other: 'failed {n} times in a row' })}${ago === null ? '' : `, last ${ago}`}`,
+  mayNotRun: '⚠️ may not run: no right',
   paused: (by: string | null, until: string | null): string =>
     `paused${by === null ? '' : ` by ${by}`}${until === null ? '' : ` until ${until}`}`,
   pausedForFailures: 'paused after failures',
@@ -254,6 +254,7 @@ export const historyTexts = {
   footer: (zone: string): Rich => say`Times in ${zone}. ${code('/why')} explains each run.`,
   upcoming: (name: Rich): Rich => say`What is coming for ${name}`,
   nothingComing: 'Nothing is planned.',
+  nothingRuns: 'Its runs are skipped.',
   notOn: (days: string): string => `Not on: ${days}`,
   snoozedTo: (at: string): string => `${at}, snoozed`,
   snoozedHeld: (at: string): string => `${at}, snoozed, if resumed before`,
@@ -306,31 +307,33 @@ export const replyTexts = {
 /** Something that somebody did. `detail` is what was changed, or when the run was to be. */
 interface Deed {
   readonly by: string;
-  readonly number: number;
+  readonly name: Rich;
   readonly detail: string;
   readonly at: string;
 }
 
 export const undoTexts = {
-  undone: (what: string): string => `Undone: ${what}.`,
+  undone: (what: Rich): Rich => say`Undone: ${what}.`,
   /** Deeds, as the sentences around them tell them. */
   deeds: {
-    edit: ({ by, number, detail, at }: Deed): string => `${at}, ${by} changed ${detail} of #${number}`,
-    pause: ({ by, number, at }: Deed): string => `${at}, ${by} paused #${number}`,
-    resume: ({ by, number, at }: Deed): string => `${at}, ${by} resumed #${number}`,
-    delete: ({ by, number, at }: Deed): string => `${at}, ${by} deleted #${number}`,
-    restore: ({ by, number, at }: Deed): string => `${at}, ${by} restored #${number}`,
-    skip: ({ by, number, detail, at }: Deed): string => `${at}, ${by} skipped #${number} on ${detail}`,
-    unskip: ({ by, number, detail, at }: Deed): string => `${at}, ${by} brought back #${number} on ${detail}`,
-    snooze: ({ by, number, detail, at }: Deed): string => `${at}, ${by} snoozed #${number} to ${detail}`,
-  } as Readonly<Record<string, (deed: Deed) => string>>,
+    edit: ({ by, name, detail, at }: Deed): Rich => say`${at}, ${by} changed ${detail} of ${name}`,
+    pause: ({ by, name, at }: Deed): Rich => say`${at}, ${by} paused ${name}`,
+    resume: ({ by, name, at }: Deed): Rich => say`${at}, ${by} resumed ${name}`,
+    delete: ({ by, name, at }: Deed): Rich => say`${at}, ${by} deleted ${name}`,
+    restore: ({ by, name, at }: Deed): Rich => say`${at}, ${by} restored ${name}`,
+    skip: ({ by, name, detail, at }: Deed): Rich => say`${at}, ${by} skipped ${name} on ${detail}`,
+    unskip: ({ by, name, detail, at }: Deed): Rich => say`${at}, ${by} brought back ${name} on ${detail}`,
+    snooze: ({ by, name, detail, at }: Deed): Rich => say`${at}, ${by} snoozed ${name} to ${detail}`,
+  } as Readonly<Record<string, (deed: Deed) => Rich>>,
   fields: {
     schedule: 'the time',
     instructions: 'the text',
     title: 'the title',
     policies: 'the settings',
     tags: 'the tags',
-    action: 'the attachment',
+    action: 'what it does',
+    subject: 'the subject',
+    grant_expires_at: 'the end of the right',
   } as Readonly<Record<string, string>>,
   anything: 'something',
   and: (fields: readonly string[]): string => and(fields),
@@ -343,8 +346,8 @@ export const undoTexts = {
   unchanged: (name: Rich, at: string): Rich =>
     say`${name} was made ${at}, and nothing was changed since. Undoing that deletes the task.`,
   delete: (number: number): string => `Delete #${number}`,
-  before: (what: string): string => `That was already undone: ${what}. Nothing changed now.`,
-  over: (what: string): string => `There is nothing left to undo: ${what}.`,
+  before: (what: Rich): Rich => say`That was already undone: ${what}. Nothing changed now.`,
+  over: (what: Rich): Rich => say`There is nothing left to undo: ${what}.`,
   beforeWord: 'Already undone',
   overWord: 'Nothing left to undo',
   none: (): Rich =>
@@ -369,6 +372,7 @@ export const pickTexts = {
   over: 'That day has passed. Choose another one.',
 } as const;
 
+const moreOf = (count: number): string | null => (count === 0 ? null : `and ${number(count)} more`);
 export const agendaTexts = {
   day: 'The next 24 hours',
   week: 'The next 7 days',
@@ -379,8 +383,8 @@ export const agendaTexts = {
   snoozed: (at: string, name: Rich): Rich => say`${at} ${name}, snoozed`,
   many: (from: string, name: Rich, words: string): Rich => say`${from} ${name} (${words})`,
   more: (number: number): Rich => say`There is more. ${code(`/next #${number}`)} shows one task.`,
-  /** `which` are their numbers, with the end where there is one. */
-  paused: (which: string): string => `Paused: ${which}`,
-  pausedOne: (number: number, until: string | null): string => `#${number}${until === null ? '' : ` until ${until}`}`,
-  pausedMore: (count: number): string => `${count} more`,
+  paused: (which: readonly Rich[], more: number): Rich => lines('Paused:', ...which, moreOf(more)),
+  pausedOne: (name: Rich, until: string | null): Rich => (until === null ? name : say`${name}, until ${until}`),
+  noRight: (which: readonly Rich[], more: number): Rich =>
+    lines('⚠️ May not run until somebody renews its right (/grants):', ...which, moreOf(more)),
 } as const;

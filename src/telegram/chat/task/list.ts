@@ -26,10 +26,14 @@ export interface ListFacts extends Setting {
   /** Tasks that are folded away, because nothing comes of them any more. */
   readonly ended?: number;
   readonly rows?: ReadonlyMap<string, RowFacts>;
+  /** The subject that was asked for, in each way in which the tasks spell it. */
+  readonly subjects?: readonly string[];
 }
 
 /** Facts of a row that the task itself does not tell. */
 export interface RowFacts {
+  /** False where its next run is skipped, because nothing gives the task a right to it. */
+  readonly mayRun: boolean;
   /** The person who paused it; null where nobody did, or nobody knows how they are called. */
   readonly pausedBy: string | null;
   /** Whether somebody has said that its last run was done. */
@@ -48,10 +52,7 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   }
   const pages = Math.ceil(facts.total / pageSize);
   const canTurn = dataOf('list', listing.filter, pages, listing.text ?? '') !== null;
-  const heading = list.heading(
-    listing.text === null ? list.what[listing.filter] : list.matching(listing.text),
-    facts.total,
-  );
+  const heading = list.heading(whatOf(listing, facts.subjects), facts.total);
   return drawn(
     blocks(
       heading,
@@ -71,10 +72,16 @@ export function listDrawn(listing: Listing, facts: ListFacts): Drawn {
   );
 }
 
-function emptyText({ filter, text }: Listing): Rich {
+function emptyText(listing: Listing): Rich {
   const { list } = texts;
-  if (filter === 'all' && text === null) return list.none();
-  return lines(list.heading(text === null ? list.what[filter] : list.matching(text), 0), list.noneOf);
+  if (listing.filter === 'all' && listing.text === null) return list.none();
+  return lines(list.heading(whatOf(listing), 0), list.noneOf);
+}
+
+function whatOf({ filter, text }: Listing, subjects: readonly string[] = []): string {
+  const { list } = texts;
+  if (subjects.length > 0) return list.about(subjects);
+  return text === null ? list.what[filter] : list.matching(text);
 }
 
 /** Cells of a row: a sign of how it stands, what it does when, what comes next, and what became of its last run. */
@@ -95,7 +102,9 @@ function cellsOf(task: Task, facts: ListFacts): readonly string[] {
   const isOnce = task.schedule.kind === 'once' && nextAt !== null;
   const coming = nextAt === null ? null : distance(nextAt, facts.now);
   const when = isOnce ? at(task, nextAt, facts) : rhythmOf(task, facts);
-  const next = coming === null ? null : isOnce ? list.comes(coming) : list.next(coming);
+  const mayRun = facts.rows?.get(task.id)?.mayRun ?? true;
+  const planned = coming === null ? null : isOnce ? list.comes(coming) : list.next(coming);
+  const next = mayRun ? planned : list.mayNotRun;
   const sign = failures > 0 ? list.sign.failing : list.sign.active;
   return cells(sign, kind, when, next, snoozed, staleText(task, facts), last);
 }

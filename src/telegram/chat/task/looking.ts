@@ -1,8 +1,10 @@
 import type { ChatTasksQuery } from '../../../app/ports/chats.ts';
+import { underRight } from '../../../app/tasks/upcoming.ts';
 import type { Answer as WhyAnswer } from '../../../app/why/answers.ts';
 import { questionOf, type WhyQuestion } from '../../../app/why/questions.ts';
 import { isActor } from '../../../domain/access.ts';
 import { AppError } from '../../../domain/errors.ts';
+import { rightEnd } from '../../../domain/grant.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import { urlOf } from '../../../domain/thread.ts';
@@ -13,6 +15,7 @@ import { exceptionsText, aboutMoment, dateIn, moment, settingOf, capital } from 
 import { readingFor, readingOf } from '../kit/drafts.ts';
 import { onChat, onNamedTask } from '../kit/guards.ts';
 import { calledAlone, impliedBy, numberIn, subjectsHere } from '../kit/naming.ts';
+import { grantText } from '../kit/policy.ts';
 import { blocks, lines, type Rich, link, oneLine, say } from '../kit/rich.ts';
 import { calledOf, nameOf } from '../kit/rights.ts';
 import { currentLocale, texts } from '../texts.ts';
@@ -55,15 +58,23 @@ export async function listOf(listing: Listing, { place, person, store, clock }: 
   const ended = isFolded ? (await store.chatTasks({ ...query, filter: 'completed', offset: 0, limit: 1 })).total : 0;
   const rows = new Map<string, RowFacts>();
   for (const task of found.tasks) rows.set(task.id, await rowFactsOf(task, store));
-  return listDrawn({ ...listing, page }, { ...found, ...settingHere({ place, clock }), snoozes, ended, rows });
+  return listDrawn(
+    { ...listing, page },
+    { ...found, ...settingHere({ place, clock }), snoozes, ended, rows, subjects },
+  );
 }
 
 async function rowFactsOf(task: Task, store: ChatContext['store']): Promise<RowFacts> {
   const { state, paused, policies } = task;
   return {
     pausedBy: state === 'paused' && paused !== null ? await nameOf({ store }, paused.by) : null,
+    mayRun: state !== 'active' || mayRunAt(rightEnd(await store.readGrant(task.grantId)), task.nextAt),
     done: policies.ack === undefined ? 'notAsked' : ((await lastRunOf(task, store))?.done ?? 'notAsked'),
   };
+}
+
+function mayRunAt(end: number | null, nextAt: number | null): boolean {
+  return end === null || nextAt === null || nextAt < end;
 }
 
 /** Without a number it is the task of the topic; elsewhere its name, or words of its text, in a list where they fit several. */
@@ -106,7 +117,9 @@ const nextOfAll = onChat('read', async (ctx, span: AgendaSpan) => answerWith(awa
 const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task }) => {
   const { history } = texts;
   const setting = settingFor(task, ctx);
-  const slots = await ctx.truth.upcoming(task.id, comingShown);
+  const grant = await ctx.store.readGrant(task.grantId);
+  const planned = await ctx.truth.upcoming(task.id, comingShown);
+  const slots = underRight(planned, { rightEndsAt: rightEnd(grant) });
   const snoozes = (await ctx.store.snoozesOf([task.id])).get(task.id) ?? [];
   const out = exceptionsText(task, setting.now, setting.dates);
   const next = [
@@ -121,7 +134,12 @@ const nextNamed = onNamedTask({ deed: 'read', verb: 'task' }, async (ctx, { task
   return answer(
     blocks(
       history.upcoming(taskName(task)),
-      next.length === 0 ? history.nothingComing : lines(...next.slice(0, comingShown).map(({ words }) => words)),
+      next.length === 0
+        ? planned.length === 0
+          ? history.nothingComing
+          : history.nothingRuns
+        : lines(...next.slice(0, comingShown).map(({ words }) => words)),
+      grantText(task, { grant, ...setting }),
       out === null ? null : history.notOn(out),
       texts.making.zone(setting.timezone),
     ),

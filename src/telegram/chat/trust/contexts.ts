@@ -13,7 +13,7 @@ import { contextShownMax } from './english.ts';
 
 /** What the runs of a task know, for people to look at, to mend and to empty. */
 
-const order = /^(?:(reset|clear|empty)|(set|remove)\s+(\S+)(?:\s*=)?\s*([\s\S]*))$/i;
+const order = /^(?:(reset|clear|empty)|(set|remove|delete|unset)\s+(\S+)(?:\s*=)?\s*([\s\S]*))$/i;
 
 export const contextCommand = onNamedTask(
   { deed: 'read', verb: 'context', takes: (words) => (order.test(words) ? 'yes' : 'no') },
@@ -23,6 +23,7 @@ export const contextCommand = onNamedTask(
     if (wish === null)
       return said === '' ? answerWith(await shown(ctx, task, 'is')) : answer(texts.context.how(task.number));
     await demand(ctx, 'change', task);
+    if (wish.is === 'unread') return answer(texts.context.notJson(wish.field, task.number));
     const tried = await triedTo(() => ctx.tasks.context(targetOf(ctx, task), wish));
     if ('refusal' in tried) throw new Refused(tried.refusal.message);
     const { entryId, task: changed } = tried.made;
@@ -32,12 +33,16 @@ export const contextCommand = onNamedTask(
   },
 );
 
-function wishIn(words: string): ContextWish | null {
+/** `unread` where a value that can be nothing but JSON is none. */
+function wishIn(words: string): ContextWish | { readonly is: 'unread'; readonly field: string } | null {
   const [, reset, verb, name = '', value = ''] = order.exec(words) ?? [];
   if (reset !== undefined) return { is: 'reset' };
   if (verb === undefined || name === '') return null;
-  if (verb.toLowerCase() === 'remove') return { is: 'merged', fields: { [name]: null } };
-  return value === '' ? null : { is: 'merged', fields: { [name]: valueIn(value) } };
+  if (verb.toLowerCase() !== 'set') return { is: 'merged', fields: { [name]: null } };
+  if (value === '') return null;
+  const read = valueIn(value);
+  const isBroken = typeof read === 'string' && /^[[{]/.test(value);
+  return isBroken ? { is: 'unread', field: name } : { is: 'merged', fields: { [name]: read } };
 }
 
 /** Numbers, true, lists and objects are meant as JSON; everything else is a text. */

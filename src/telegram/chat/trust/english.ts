@@ -1,5 +1,5 @@
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
-import { bold, code, lines, pre, say, shortened, type Rich } from '../kit/rich.ts';
+import { bold, code, lines, oneLine, pre, say, shortened, type Rich } from '../kit/rich.ts';
 
 const { number } = englishForms;
 
@@ -27,6 +27,12 @@ export const contextTexts = {
   was: (name: Rich, { text, bytes }: ContextFacts): Rich =>
     lines(say`${name} has an empty context now. Before, ${number(bytes)} bytes:`, json(text)),
   same: (name: Rich): Rich => say`Nothing to change: the context of ${name} is already like that.`,
+  /** `field` is what the value was meant for. */
+  notJson: (field: string, task: number): Rich =>
+    lines(
+      say`The value of ${code(shortened(field, 40))} begins like JSON and is none. A list or an object looks like this:`,
+      code(`/context #${task} set ${shortened(field, 40)} {"city": "Oslo", "days": [1, 2]}`),
+    ),
   how: (task: number): Rich =>
     lines(
       'What should I do with the context? For example:',
@@ -50,12 +56,22 @@ export const grantTexts = {
   revoked: (at: string): string => `⚠️ taken back ${at}`,
   missing: '⚠️ none',
   scopes: (scopes: readonly string[]): Rich => lines('It may:', ...scopes.map((scope) => code(shortened(scope, 300)))),
+  unconfirmed: (scopes: readonly string[]): string =>
+    `Named by no owner of the bot: ${oneLine(scopes.join(', '), 300)}. Secrets of the operator without hosts of their own are not sent by these, until an owner of the bot presses Renew.`,
   owner: (name: string, since: string | null): string =>
     since === null ? `Owner: ${name}` : `Owner: ${name}, since ${since}`,
-  how: (number: number): Rich =>
+  how: (number: number, holds: boolean): Rich =>
     lines(
       say`${code(`/grants #${number} allow host:api.example.com`)} – lets it do more`,
-      say`${code(`/edit #${number} grant until 1 march`)} – gives it an end`,
+      holds ? say`${code(`/edit #${number} grant until 1 march`)} – gives it an end` : null,
+    ),
+  unread: (number: number): Rich =>
+    lines(
+      'What should I do with this right? For example:',
+      code(`/grants #${number}`),
+      code(`/grants #${number} renew`),
+      code(`/grants #${number} revoke`),
+      code(`/grants #${number} allow host:api.example.com`),
     ),
   allowHow: (number: number): Rich =>
     lines(

@@ -1,12 +1,14 @@
-import { actionScope } from '../../../domain/grant.ts';
+import type { GrantView } from '../../../app/ports/tasks.ts';
+import { actionScope, secretScope } from '../../../domain/grant.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { answer, answerWith, pageSize, redrawn, Refused, taskButton, triedTo } from '../kit/answers.ts';
 import { settingFor, settingHere, taskName } from '../kit/card.ts';
 import { aboutMoment, dayMoment } from '../kit/clock.ts';
+import { endMoment } from '../kit/days.ts';
 import { onChat, onNamedTask, onTask, targetOf } from '../kit/guards.ts';
-import { arg, button, dataOf, inRows, longId, shortId } from '../kit/press.ts';
+import { arg, button, dataOf, inRows, longId, type Rows, shortId } from '../kit/press.ts';
 import { blocks, drawn, lines, type Rich } from '../kit/rich.ts';
 import { calledOf, demand, mayManage, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
@@ -23,7 +25,9 @@ const order = /^(renew|revoke|allow|give|add)\b\s*(.*)$/i;
 const ofTask = onNamedTask(
   { deed: 'read', verb: 'grant', takes: (words) => (order.test(words) ? 'yes' : 'no') },
   async (ctx, { task, rest }) => {
-    const [, verb = '', scopes = ''] = order.exec(rest.trim()) ?? [];
+    const said = rest.trim();
+    const [, verb = '', scopes = ''] = order.exec(said) ?? [];
+    if (verb === '' && said !== '') return answer(texts.grants.unread(task.number));
     if (verb !== '') await demand(ctx, 'change', task);
     switch (verb.toLowerCase()) {
       case '':
@@ -92,7 +96,7 @@ function standing(grant: Held, setting: Parameters<typeof dayMoment>[1]): string
   if (grant === null) return words.missing;
   if (grant.revokedAt !== null) return words.revoked(aboutMoment(grant.revokedAt, setting));
   if (grant.expiresAt === null) return words.endless;
-  const at = dayMoment(grant.expiresAt, setting);
+  const at = endMoment(grant.expiresAt, setting);
   return grant.expiresAt <= setting.now ? words.expired(at) : words.until(at);
 }
 
@@ -102,37 +106,50 @@ function scopesText({ action }: Task, scopes: readonly string[]): string | null 
   return told.length === 0 ? null : told.join(', ');
 }
 
+/** Nothing where no secret is named, because only secrets of the operator are kept back. */
+function unconfirmedText(grant: Pick<GrantView, 'scopes' | 'unconfirmed'> | null): string | null {
+  const { scopes = [], unconfirmed = [] } = grant ?? {};
+  const isOfSecrets = scopes.some((scope) => scope.startsWith(secretScope('')));
+  return isOfSecrets && unconfirmed.length > 0 ? texts.grants.unconfirmed(unconfirmed) : null;
+}
+
 /** One right with all that it names, and what can be done with it. */
 async function grantDrawn(ctx: ChatContext, task: Task): Promise<Drawn> {
-  const { grants: words, reminder } = texts;
+  const { grants: words } = texts;
   const grant = await ctx.store.readGrant(task.grantId);
   const setting = settingFor(task, ctx);
   const mayChange = mayManage(ctx) || task.ownerId === ctx.person.actor;
-  const holds = grant !== null && grant.revokedAt === null && (grant.expiresAt ?? Infinity) > setting.now;
-  const [id, of] = [shortId(task.id), shortId(task.grantId)];
-  const isRenewable = !holds || grant.expiresAt !== null;
   return drawn(
     blocks(
       words.title(taskName(task), standing(grant, setting)),
       lines(
         words.scopes(grant?.scopes ?? []),
+        unconfirmedText(grant),
         words.owner(
           shortName(await calledOf(ctx, task.ownerId)),
           grant === null ? null : dayMoment(grant.createdAt, setting),
         ),
       ),
-      mayChange ? words.how(task.number) : null,
+      mayChange ? words.how(task.number, holdsAt(grant, setting.now)) : null,
     ),
-    [
-      mayChange
-        ? [
-            isRenewable ? button(reminder.button.renew, dataOf('regrant', id, of)) : null,
-            holds ? button(words.revoke, dataOf('revoke', id, of)) : null,
-          ]
-        : [],
-      [button(texts.button.back, dataOf('grants', 0))],
-    ],
+    [mayChange ? changeRow(ctx, task, grant) : [], [button(texts.button.back, dataOf('grants', 0))]],
   );
+}
+
+function holdsAt(grant: Held, now: number): boolean {
+  return grant !== null && grant.revokedAt === null && (grant.expiresAt ?? Infinity) > now;
+}
+
+/** A right that holds for good is renewed by an owner of the bot alone, who confirms with that what others have named. */
+function changeRow({ person, clock }: ChatContext, task: Task, grant: GrantView | null): Rows[number] {
+  const holds = holdsAt(grant, clock.now());
+  const mayConfirm = person.isOwner && grant !== null && grant.unconfirmed.length > 0;
+  const isRenewable = !holds || grant?.expiresAt !== null || mayConfirm;
+  const [id, of] = [shortId(task.id), shortId(task.grantId)];
+  return [
+    isRenewable ? button(texts.reminder.button.renew, dataOf('regrant', id, of)) : null,
+    holds ? button(texts.grants.revoke, dataOf('revoke', id, of)) : null,
+  ];
 }
 
 /** Commands of this story whose words are more than the name of a task. */

@@ -1,0 +1,1 @@
+ALTER TABLE `grants` ADD `unconfirmed` text DEFAULT '[]' NOT NULL;

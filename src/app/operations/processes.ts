@@ -1,0 +1,162 @@
+import { errorText } from '../../domain/errors.ts';
+import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs } from '../../domain/limits.ts';
+import type { KindRules, ProcessView, Role } from '../../domain/process.ts';
+import { does, takesKind } from '../../domain/process.ts';
+import type { Clock, Stopwatch, World } from '../ports/outside.ts';
+import type { Processes, ProcessStore, Renewed } from '../ports/processes.ts';
+
+/** How a process is known to the others. */
+export interface ProcessFacts {
+  readonly role: Role;
+  readonly release: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly takes: KindRules;
+  /** Null for one that has the database for itself. */
+  readonly sharing: Sharing | null;
+}
+
+/** For a process that shares its database with others. Its lease runs in real time, whatever a sandbox says. */
+export interface Sharing {
+  readonly wall: Clock;
+  readonly stopwatch: Stopwatch;
+  readonly timer: World['timer'];
+  /** Is told the time of the database, and between which instants of the stopwatch it was read. */
+  readonly onTime: (reading: { readonly at: number; readonly before: number; readonly after: number }) => void;
+}
+
+export type OwnProcess = ReturnType<typeof createProcesses>;
+
+interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
+  readonly store: ProcessStore;
+  readonly id: string;
+  /** All that this release knows. */
+  readonly kinds: readonly string[];
+  readonly facts: ProcessFacts;
+  /** Something is free that others have held, or this process may go on after a break. */
+  readonly onFree: () => void;
+}
+
+/**
+ * This process among those that share its database. It renews its lease, ends others whose lease is over, and says whether it
+ * still holds its own: it does so for a margin less than the lease, by the stopwatch and by the clock on the wall, because either
+ * stands still in some machine that sleeps.
+ */
+export function createProcesses(deps: ProcessesDeps) {
+  const { store, clock, log, id, facts } = deps;
+  const { role, release, host, pid, sharing } = facts;
+  const kinds = does(role, 'work') ? deps.kinds.filter((kind) => takesKind(facts.takes, kind)) : [];
+  const self = { id, role, release, kinds, host, pid };
+  const lease = sharing === null ? null : createLease({ ...deps, sharing });
+  let startedAt = clock.now();
+  let row: Promise<void> | null = null;
+
+  const enrol = async () => {
+    const before = sharing?.stopwatch.elapsed() ?? 0;
+    const at = sharing === null ? clock.now() : null;
+    const renewed = await store.enrol({ ...self, at, leaseMs }, sharing === null);
+    startedAt = renewed.at;
+    await lease?.begin(renewed, before);
+  };
+  const view = (): ProcessView => {
+    const seenAt = clock.now();
+    return { ...self, startedAt, seenAt, leaseUntil: seenAt + leaseMs, endedAt: null };
+  };
+
+  const processes: Processes & { end(): Promise<void> } = {
+    get self() {
+      return view();
+    },
+    isHeld: () => lease?.isHeld() ?? true,
+    isKeeper: () => lease?.isKeeper() ?? true,
+    begun: () => {
+      row ??= enrol().catch((error: unknown) => {
+        row = null;
+        throw error;
+      });
+      return row;
+    },
+    live: async () => {
+      // One that is alone leaves no sign of life in its row.
+      if (lease === null) return [view()];
+      return store.listProcesses(null);
+    },
+    /** At a clean stop: what is still held is free at once. */
+    end: async () => {
+      lease?.stop();
+      await store.retire(id, sharing === null ? clock.now() : null).catch((error: unknown) => {
+        log.warn('process_not_retired', { error: errorText(error) });
+      });
+    },
+  };
+  return processes;
+}
+
+type LeaseDeps = ProcessesDeps & { readonly sharing: Sharing };
+
+function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
+  const { wall, stopwatch, timer } = sharing;
+  let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  let heldSince: number | null = null;
+  let isFirst = false;
+  let failures = 0;
+  let stopped = false;
+  let callOff = () => {};
+
+  const isHeld = () => {
+    const left = leaseMs - leaseMarginMs;
+    return stopwatch.elapsed() - held.elapsed < left && wall.now() - held.wall < left;
+  };
+
+  const renewed = async (found: Renewed, before: number) => {
+    const after = stopwatch.elapsed();
+    sharing.onTime({ at: found.at, before, after });
+    // The lease runs from some instant in between; the earliest is the safe one.
+    held = { elapsed: before, wall: wall.now() - (after - before) };
+    const wasBroken = heldSince !== null && found.heldSince !== heldSince;
+    heldSince = found.heldSince;
+    isFirst = found.isKeeper;
+    if (wasBroken) log.warn('lease_was_over', { process_id: id });
+    if (found.isAnyGone) await rescue();
+    if (wasBroken) onFree();
+  };
+
+  const rescue = async () => {
+    const { ended, runs, parts } = await store.rescueLeft(id);
+    for (const gone of ended) log.warn('process_gone', { process_id: gone });
+    if (runs + parts > 0) log.warn('rescued', { runs, parts });
+    if (runs + parts > 0) onFree();
+  };
+
+  const turn = async () => {
+    try {
+      const before = stopwatch.elapsed();
+      const found = await store.renewLease(id, leaseMs);
+      if (found === null) throw new Error('the row of this process is gone');
+      await renewed(found, before);
+      if (failures > 0) log.info('lease_renewed', { failures });
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (failures === 1) log.warn('lease_not_renewed', { error: errorText(error) });
+    }
+    later();
+  };
+  const later = () => {
+    if (!stopped) callOff = timer.after(failures > 0 ? leaseRetryMs : leaseRenewMs, () => void turn());
+  };
+
+  return {
+    isHeld,
+    // While the database is away nobody can take over from the keeper; one that was frozen has to look first.
+    isKeeper: () => isFirst && (isHeld() || failures > 0),
+    begin: async (found: Renewed, before: number) => {
+      await renewed(found, before);
+      later();
+    },
+    stop: () => {
+      stopped = true;
+      callOff();
+    },
+  };
+}

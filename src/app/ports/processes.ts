@@ -1,0 +1,54 @@
+import type { ProcessView } from '../../domain/process.ts';
+
+/** The processes that share the database, of which this is one. */
+export interface Processes {
+  readonly self: ProcessView;
+  /**
+   * Whether this process may still do what leaves it: a call of Telegram, a request, the start of an action. One that was
+   * frozen or cut off may not, because others have taken over by then; it asks this right before.
+   */
+  isHeld(): boolean;
+  /** Whether it is the one that keeps the place in order: chores that only one is to do at a time are done by it. */
+  isKeeper(): boolean;
+  /** Resolves when this process has its row, and what nobody holds is free. */
+  begun(): Promise<void>;
+  /** Those that live, the oldest first. */
+  live(): Promise<readonly ProcessView[]>;
+}
+
+export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
+  /** Null for the clock of the database, which is the one that several processes share. */
+  readonly at: number | null;
+  readonly leaseMs: number;
+}
+
+/** A renewal, by the clock of the database. */
+export interface Renewed {
+  readonly at: number;
+  /** Since when the lease was held without a break. */
+  readonly heldSince: number;
+  readonly isKeeper: boolean;
+  /** Leases of others are over, or rows are held by a process that is gone: somebody is to rescue them. */
+  readonly isAnyGone: boolean;
+}
+
+export interface ProcessStore {
+  /** Writes the row of a process that starts. Alone it ends the rows of all others, and lets go what they hold. */
+  enrol(process: NewProcess, alone: boolean): Promise<Renewed>;
+  /** One statement. A process whose row was ended stands in it again; null where there is no such row any more. */
+  renewLease(id: string, leaseMs: number): Promise<Renewed | null>;
+  /** Ends processes whose leases are over, and lets go whatever no living process holds. Answers who was ended. */
+  rescueLeft(id: string): Promise<Rescued>;
+  /** The process has ended well; what it still holds is free. */
+  retire(id: string, at: number | null): Promise<void>;
+  /** By the clock of the database. */
+  databaseTime(): Promise<number>;
+  /** Those that live; with `since` also those that have ended after it. The oldest come first. */
+  listProcesses(since: number | null): Promise<readonly ProcessView[]>;
+}
+
+export interface Rescued {
+  readonly ended: readonly string[];
+  readonly runs: number;
+  readonly parts: number;
+}

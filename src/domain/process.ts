@@ -1,0 +1,57 @@
+/**
+ * Processes: each lives under an id, its boot id, which the rows that it holds carry. Several share a database on Postgres,
+ * and each holds a lease there: one that does not renew it in time is ended by another, which lets its rows go.
+ */
+
+export const roles = ['all', 'bot', 'worker', 'api'] as const;
+export type Role = (typeof roles)[number];
+
+/** What a process does, beside telling how it is. */
+export type Duty =
+  /** Hears what people say and press, and answers. */
+  | 'intake'
+  /** Takes up slots, does runs, delivers, and keeps the place in order. */
+  | 'work'
+  /** Serves the API. */
+  | 'api';
+
+const duties: Readonly<Record<Role, readonly Duty[]>> = {
+  all: ['intake', 'work', 'api'],
+  bot: ['intake'],
+  worker: ['work'],
+  api: ['api'],
+};
+
+export function does(role: Role, duty: Duty): boolean {
+  return duties[role].includes(duty);
+}
+
+/** A process as its row tells of it. */
+export interface ProcessView {
+  readonly id: string;
+  readonly role: Role;
+  readonly release: string;
+  /** The kinds of actions that it does; none where it does no runs. */
+  readonly kinds: readonly string[];
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly leaseUntil: number;
+  /** Null while it lives. */
+  readonly endedAt: number | null;
+}
+
+/** Kinds of actions that a process does, and how many runs of each at once. */
+export interface KindRules {
+  /** Null where only the share of each kind bounds it. */
+  readonly limits: ReadonlyMap<string, number | null>;
+  /** Whether those that are not named are done as well. */
+  readonly others: boolean;
+}
+
+export const everyKind: KindRules = { limits: new Map(), others: true };
+
+export function takesKind({ limits, others }: KindRules, kind: string): boolean {
+  return others || limits.has(kind);
+}

@@ -1,0 +1,108 @@
+import type { NewProcess, Renewed, Rescued } from '../../app/ports/processes.ts';
+import type { ProcessView } from '../../domain/process.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, mapped, number, pick, type Answer } from '../engine/fields.ts';
+import { allOf, differing, int, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, insert, one, returning, select, update, updateReturning } from '../engine/statements.ts';
+import { lostMark } from '../tables/work.ts';
+
+/**
+ * Processes and their leases. What a process holds carries its id; a row that belongs to none that lives is marked as lost,
+ * and whoever claims next takes it up. The instants are those of the database where several processes share it, so the
+ * clocks of their hosts decide nothing.
+ */
+export const processStore = { enrol, rescueLeft, retire };
+export const processReads = { renewLease, listProcesses, databaseTime };
+
+/** The clock of the database. */
+const databaseNow = differing({
+  sqlite: `cast(unixepoch('subsec') * 1000 as integer)`,
+  postgres: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
+});
+
+const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
+
+function* enrol({ at, leaseMs, kinds, ...self }: NewProcess, alone: boolean): Script<Renewed> {
+  const now = at ?? (yield* databaseTime());
+  const seen = { startedAt: now, seenAt: now, heldSince: now, leaseUntil: now + leaseMs };
+  // The answer to an earlier try may have been lost.
+  yield* insert(
+    'processes',
+    { ...self, kinds: kinds.join(), ...seen, endedAt: null },
+    raw('on conflict (id) do nothing'),
+  );
+  if (alone) yield* update('processes', { endedAt: now }, sql`ended_at is null and id <> ${self.id}`);
+  yield* letGoOfTheGone();
+  const [standing] = yield* all(select(standingFields)`from processes where id = ${self.id}`);
+  return standingOf(standing, now);
+}
+
+const nowFields = { now: number(databaseNow) };
+
+function* databaseTime(): Script<number> {
+  return (yield* one(select(nowFields)``))?.now ?? 0;
+}
+
+const isWorker = `role in ('all', 'worker')`;
+
+/** Rows that no living process holds, and that are not marked yet. */
+const isOrphan = sql`substr(boot_id, 1, ${raw(String(lostMark.length))}) <> ${raw(`'${lostMark}'`)}
+  and not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null)`;
+
+const standingFields = {
+  ...pick(columns.processes, 'seenAt', 'heldSince'),
+  /** The first among those that work is the keeper. */
+  older:
+    number(sql`(select count(*) from processes o where o.ended_at is null and o.${raw(isWorker)} and o.lease_until >= ${databaseNow}
+    and (o.held_since < processes.held_since or (o.held_since = processes.held_since and o.id < processes.id)))`),
+  works: number(sql`case when ${raw(isWorker)} then 1 else 0 end`),
+  gone: number(sql`(select count(*) from processes g where g.ended_at is null and g.lease_until < ${databaseNow})
+    + (select count(*) from runs where status = 'running' and ${isOrphan})
+    + (select count(*) from deliveries where status = 'sending' and ${isOrphan})`),
+};
+
+function standingOf(standing: Answer<typeof standingFields> | undefined, at: number): Renewed {
+  const { heldSince = at, older = 0, works = 0, gone = 0 } = standing ?? {};
+  return { at, heldSince, isKeeper: works === 1 && older === 0, isAnyGone: gone > 0 };
+}
+
+/** One statement without a transaction around it, because every process makes it again and again, also when nothing else is done. */
+function* renewLease(id: string, leaseMs: number): Script<Renewed | null> {
+  const held = sql`ended_at is null and lease_until >= ${databaseNow}`;
+  const change = sql`update processes set seen_at = ${databaseNow}, lease_until = ${databaseNow} + ${leaseMs},
+    held_since = case when ${held} then held_since else ${databaseNow} end, ended_at = null where id = ${id}`;
+  const standing = yield* one(returning(standingFields, change));
+  return standing === undefined ? null : standingOf(standing, standing.seenAt);
+}
+
+function* rescueLeft(id: string): Script<Rescued> {
+  const isOver = sql`ended_at is null and lease_until < ${databaseNow} and id <> ${id}`;
+  const ended = yield* updateReturning('processes', { endedAt: databaseNow }, isOver, pick(columns.processes, 'id'));
+  return { ended: ended.map((one) => one.id), ...(yield* letGoOfTheGone()) };
+}
+
+const marked = raw(`'${lostMark}' || boot_id`);
+
+function* letGoOfTheGone(): Script<Omit<Rescued, 'ended'>> {
+  const runIds = pick(columns.runs, 'id');
+  const runs = yield* updateReturning('runs', { bootId: marked }, sql`status = 'running' and ${isOrphan}`, runIds);
+  const partIds = pick(columns.deliveries, 'id');
+  const isLeft = sql`status = 'sending' and ${isOrphan}`;
+  const parts = yield* updateReturning('deliveries', { bootId: marked }, isLeft, partIds);
+  return { runs: runs.length, parts: parts.length };
+}
+
+function* retire(id: string, at: number | null): Script<void> {
+  yield* update('processes', { endedAt: nowOr(at), seenAt: nowOr(at) }, sql`id = ${id} and ended_at is null`);
+  yield* letGoOfTheGone();
+}
+
+const viewFields = {
+  ...pick(columns.processes, 'id', 'role', 'release', 'host', 'pid', 'startedAt', 'seenAt', 'leaseUntil', 'endedAt'),
+  kinds: mapped(columns.processes.kinds, (kinds) => kinds.split(',').filter((kind) => kind !== '')),
+};
+
+function* listProcesses(since: number | null): Script<ProcessView[]> {
+  const asked = allOf(since === null ? sql`ended_at is null` : sql`(ended_at is null or ended_at > ${since})`);
+  return yield* all(select(viewFields)`from processes where ${asked} order by started_at, id`);
+}

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { bootId, minute, nine, startEvery } from '../../support/builders.ts';
+import type { OpenWorld, World } from '../../support/store-worlds.ts';
+import { claimParts, nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';
+
+const long = 3_600_000;
+const over = -1;
+
+const enrol = (
+  { store }: World,
+  id: string,
+  { leaseMs = long, alone = false, role = 'worker' as 'worker' | 'api' } = {},
+) =>
+  store.enrol({ id, role, release: '1', kinds: ['message', 'http'], host: 'garden', pid: 7, at: null, leaseMs }, alone);
+
+const idsOf = async ({ store }: World, since: number | null = null) =>
+  (await store.listProcesses(since)).map(({ id, endedAt }) => (endedAt === null ? id : `${id} ended`));
+
+/** Leases, by the clock of the database, and what becomes of the rows of a process that is gone. */
+export function processTests(open: OpenWorld): void {
+  test('a process is known from its start to its end, with what it does', async () => {
+    const world = await open();
+    const before = await world.store.databaseTime();
+    const { at, heldSince, isAnyGone } = await enrol(world, 'boot-a');
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect([heldSince, isAnyGone]).toEqual([at, false]);
+    expect(await world.store.listProcesses(null)).toEqual([
+      {
+        id: 'boot-a',
+        role: 'worker',
+        release: '1',
+        kinds: ['message', 'http'],
+        host: 'garden',
+        pid: 7,
+        startedAt: at,
+        seenAt: at,
+        leaseUntil: at + long,
+        endedAt: null,
+      },
+    ]);
+    await world.store.retire('boot-a', null);
+    expect(await idsOf(world)).toEqual([]);
+    expect(await idsOf(world, 0)).toEqual(['boot-a ended']);
+    expect(await idsOf(world, at + long)).toEqual([]);
+  });
+
+  test('the worker that has held its lease for the longest time is the keeper, until it is gone', async () => {
+    const world = await open();
+    expect(await enrol(world, 'boot-0', { role: 'api' })).toMatchObject({ isKeeper: false });
+    expect(await enrol(world, 'boot-a')).toMatchObject({ isKeeper: true });
+    expect(await enrol(world, 'boot-b')).toMatchObject({ isKeeper: false });
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: false });
+    expect(await world.store.renewLease('boot-a', over)).toMatchObject({ isKeeper: true });
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: true });
+    // It was away, so it comes last.
+    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ isKeeper: false });
+    await world.store.retire('boot-b', null);
+    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ isKeeper: true });
+  });
+
+  test('what a process holds whose lease is over is let go, once, and what others hold is left alone', async () => {
+    const { world, started } = await withRunningTask(open);
+    await enrol(world, bootId);
+    await enrol(world, 'boot-b');
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: false });
+    expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 0, parts: 0 });
+    expect(await startEvery(world, nine, 'boot-b')).toEqual([]);
+
+    await world.store.renewLease(bootId, over);
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: true });
+    expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [bootId], runs: 1, parts: 0 });
+    expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 0, parts: 0 });
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: false });
+    expect(await world.store.nextRunAt(nine)).toBe(nine);
+    expect(await startEvery(world, nine + minute, 'boot-b')).toMatchObject([
+      { run: { id: started.run.id, interruptions: 1 }, attempt: 2, fence: 2 },
+    ]);
+  });
+
+  test('a part that a process was sending whose lease is over is in doubt', async () => {
+    const { world, task } = await withReadyTask(open);
+    for (const boot of ['boot-a', 'boot-b']) await enrol(world, boot);
+    await show(world, task, [world.make.part()]);
+    const part = await nextPart(world, { boot: 'boot-a' });
+    expect(await claimParts(world, { now: nine + minute })).toEqual([]);
+    expect(await world.query(`select status from deliveries where id = ?t`, part.id)).toEqual([{ status: 'sending' }]);
+
+    await world.store.renewLease('boot-a', over);
+    expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: ['boot-a'], runs: 0, parts: 1 });
+    expect(await claimParts(world, { now: nine + minute })).toEqual([]);
+    expect(await world.query(`select status from deliveries where id = ?t`, part.id)).toEqual([{ status: 'unknown' }]);
+  });
+
+  test('a process that was ended while it stood still comes back under its id, and knows it', async () => {
+    const world = await open();
+    const { heldSince } = await enrol(world, 'boot-a');
+    await enrol(world, 'boot-b');
+    const renewed = await world.store.renewLease('boot-a', over);
+    expect(renewed?.heldSince).toBe(heldSince);
+    await world.store.rescueLeft('boot-b');
+    expect(await idsOf(world, 0)).toEqual(['boot-a ended', 'boot-b']);
+
+    const back = await world.store.renewLease('boot-a', long);
+    expect(back?.heldSince).toBeGreaterThanOrEqual(renewed?.at ?? 0);
+    expect(await idsOf(world, 0)).toEqual(['boot-a', 'boot-b']);
+    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ heldSince: back?.heldSince });
+    expect(await world.store.renewLease('nobody', long)).toBeNull();
+  });
+
+  test('a process that stood still and claims before it knows loses that to the next one as well', async () => {
+    const { world, started } = await withRunningTask(open);
+    for (const boot of [bootId, 'boot-b']) await enrol(world, boot, { leaseMs: boot === bootId ? over : long });
+    await world.store.rescueLeft('boot-b');
+    // Its claim commits after its end.
+    expect(await startEvery(world, nine, bootId)).toMatchObject([{ run: { id: started.run.id }, attempt: 2 }]);
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: true });
+    expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 1, parts: 0 });
+  });
+
+  test('a process that has the database for itself takes over all that others have left', async () => {
+    const { world, started } = await withRunningTask(open);
+    await enrol(world, 'boot-b');
+    expect(await startEvery(world, nine, 'boot-c')).toMatchObject([{ run: { id: started.run.id } }]);
+    expect(await enrol(world, 'boot-d', { alone: true })).toMatchObject({ isKeeper: true, isAnyGone: false });
+    expect(await idsOf(world, 0)).toEqual(['boot-b ended', 'boot-d']);
+    expect(await startEvery(world, nine, 'boot-d')).toMatchObject([{ attempt: 3 }]);
+  });
+
+  test('what a process still holds when it ends well is free at once', async () => {
+    const { world, started } = await withRunningTask(open);
+    await enrol(world, bootId);
+    await world.store.retire(bootId, nine);
+    expect(await world.store.listProcesses(0)).toMatchObject([{ id: bootId, endedAt: nine, seenAt: nine }]);
+    expect(await startEvery(world, nine, 'boot-b')).toMatchObject([{ run: { id: started.run.id }, attempt: 2 }]);
+  });
+}

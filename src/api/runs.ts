@@ -143,7 +143,7 @@ const allRunsQuery = strict({
   source: searchText
     .optional()
     .meta({ description: 'task:<task_id>, task for those of all tasks, or what a message named.' }),
-  subject: searchText.optional().meta({ description: 'The subject of its task.' }),
+  subject: searchText.optional().meta({ description: 'The subject of its task, in small letters or capitals.' }),
   tag: many(searchText).meta({ description: 'A tag of its task. Repeat it for several: tag=a&tag=b needs both.' }),
   q: searchText.optional().meta({ description: 'Text in what it was given, or in its error.' }),
   from: instantSent.optional().meta({ description: 'Made at this instant or later.' }),

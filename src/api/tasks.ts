@@ -183,7 +183,7 @@ const filters = {
     .meta({ description: 'all, without those that were deleted; enabled is active, disabled the rest.' }),
   q: searchText.optional().meta({ description: 'Text in the title or the instructions.' }),
   tag: searchText.optional(),
-  subject: searchText.optional(),
+  subject: searchText.optional().meta({ description: 'The subject, in small letters or capitals.' }),
 };
 const threadTasksQuery = strict({ ...filters, ...page });
 const tasksQuery = strict({ thread_key: z.string().optional(), ...filters, ...page });

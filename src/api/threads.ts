@@ -29,7 +29,7 @@ const path = '/v1/threads/{thread_key}';
 /** Verbs on all tasks of a subject or a tag. */
 
 const chosen = {
-  subject: searchText.min(1).optional().meta({ description: 'Tasks of exactly this subject.' }),
+  subject: searchText.min(1).optional().meta({ description: 'Tasks of this subject, in small letters or capitals.' }),
   tag: searchText.min(1).optional().meta({ description: 'Tasks that bear this tag.' }),
   thread_key: z.string().optional().meta({ description: 'Only those of this chat or thread.' }),
 };

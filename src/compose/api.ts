@@ -11,7 +11,7 @@ import type { Spending } from '../app/use-cases/spending.ts';
 import type { Config } from '../config/config.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
-import { does } from '../domain/process.ts';
+import { does } from '../domain/processes/process.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
 import type { CallerRooms } from '../http/serving.ts';

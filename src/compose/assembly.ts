@@ -68,7 +68,7 @@ import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
-import { everyKind } from '../domain/process.ts';
+import { everyKind } from '../domain/processes/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';

@@ -43,7 +43,7 @@ async function start(role: string | undefined): Promise<number> {
     const problem = `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`;
     return refuse([{ variable: '.env', problem, example: 'chmod 600 .env, owned by the user who starts the server' }]);
   }
-  const read = readConfig(role === undefined ? process.env : { ...process.env, ROLE: role });
+  const read = readConfig(undefined, role);
   if ('faults' in read) return refuse(read.faults);
   await run(read.config);
   return exitCodes.stopped;

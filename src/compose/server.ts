@@ -1,20 +1,17 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { libraries } from '../app/housekeeping/second-opinion.ts';
-import { createGauges } from '../app/operations/gauges.ts';
 import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
-import type { Backups, LoopName, Templates } from '../app/ports/outside.ts';
+import type { LoopName, Templates } from '../app/ports/outside.ts';
 import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
-import { does } from '../domain/process.ts';
-import type { PageOfMetrics } from '../http/app.ts';
+import { does } from '../domain/processes/process.ts';
 import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -28,7 +25,7 @@ import { createIds, openNotepad } from '../system/ids.ts';
 import { type Loop, createLoop, type Work } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { keepAddress } from '../system/own-address.ts';
-import { createPool, type Pool } from '../system/pool/pool.ts';
+import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault } from '../system/vault.ts';
@@ -38,6 +35,7 @@ import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
+import { countedBackups, metricsPage, startAtZero } from './measures.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -97,6 +95,7 @@ export async function startServer(starting: Starting): Promise<Server> {
     timer: starting.world.timer,
     turn: () => world.timer.yield(),
   });
+  if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
   const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
   const host = starting.world;
@@ -278,61 +277,6 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   if (does(config.ROLE, 'work')) await phase.waitFor('database', rooms.downtimes.close());
   await phase.waitFor('database', rooms.processes.end());
   await phase.waitFor('database', opened.close());
-}
-
-type Measured = Pick<App, 'config' | 'world' | 'store' | 'loops' | 'version'> & {
-  readonly meter: PrometheusMeter;
-  readonly opened: Pick<Opened, 'backups' | 'connections'>;
-  readonly pool: Pick<Pool, 'jobs'>;
-};
-
-/** The page of metrics: counters, and gauges as they stand when the page is read. */
-function metricsPage({ config, world, meter, opened, ...made }: Measured, ready: () => Promise<Ready>): PageOfMetrics {
-  const look = createGauges({
-    ...world,
-    ...made,
-    ready,
-    connections: opened.connections,
-    poolJobs: made.pool.jobs,
-    retentionDays: config.RETENTION_DAYS,
-    makesBackups: opened.backups !== null && config.BACKUP_KEEP > 0,
-    build: { version: made.version, node: process.versions.node },
-  });
-  return { contentType: meter.contentType, page: async () => meter.page(await look()) };
-}
-
-/** Counters that alerts look at stand at zero from the start, because a series that begins above zero shows no rise. */
-function startAtZero(meter: Meter, loops: readonly Loop[]): void {
-  for (const { name } of loops) meter.count('loop_failures_total', { loop: name }, 0);
-  for (const room of ['runner', 'deliverer']) meter.count('rescues_total', { room }, 0);
-  for (const schedule of Object.keys(libraries))
-    meter.count('second_opinions_total', { schedule, result: 'differs' }, 0);
-  for (const result of ['made', 'failed']) meter.count('backups_total', { result }, 0);
-  for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
-  for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
-  meter.count('clock_set_backs_total', {}, 0);
-  meter.count('pool_children_started_total', {}, 0);
-  for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
-  for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);
-  meter.count('attempts_total', { number: '1', status: 'interrupted' }, 0);
-  meter.count('telegram_calls_total', { method: 'sendMessage', result: 'rate_limited' }, 0);
-}
-
-function countedBackups(backups: Backups | null, meter: Meter): Backups | null {
-  if (backups === null) return null;
-  return {
-    ...backups,
-    make: async (now) => {
-      try {
-        const made = await backups.make(now);
-        meter.count('backups_total', { result: 'made' });
-        return made;
-      } catch (error) {
-        meter.count('backups_total', { result: 'failed' });
-        throw error;
-      }
-    },
-  };
 }
 
 /** Secrets whose key is not there make nothing else wait, so the server starts and says so. */

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { blobQuotaDefault } from '../domain/files/limits.ts';
 import { apiTokenLengthMin, maxRunsMax } from '../domain/limits.ts';
-import { roles } from '../domain/process.ts';
+import { roles } from '../domain/processes/process.ts';
 import type { OperatorSecret } from '../domain/secrets/secret.ts';
 import { editDistance } from '../domain/when/spelling.ts';
 import {
@@ -143,9 +143,9 @@ export function faultLines(faults: readonly ConfigFault[]): string {
 
 export type ConfigResult = { readonly config: Config } | { readonly faults: readonly ConfigFault[] };
 
-/** Tells every fault at once, so that all are mended before one start. An empty variable counts as absent. */
-export function readConfig(environment: Environment = process.env): ConfigResult {
-  const read = readParts(environment);
+/** Tells every fault at once, so that all are mended before one start. An empty variable counts as absent. A role that is given goes before ROLE. */
+export function readConfig(environment: Environment = process.env, role?: string): ConfigResult {
+  const read = readParts(role === undefined ? environment : { ...environment, ROLE: role });
   if ('faults' in read) return read;
   const missing = missingOnPostgres(read.config);
   return missing.length > 0 ? { faults: missing } : read;

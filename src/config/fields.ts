@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { retentionDaysMax } from '../domain/limits.ts';
 import { type HostRule, hostRulesExample, readHostRule } from '../domain/outbound/host-rules.ts';
 import { retentionDaysMin } from '../domain/policy.ts';
-import { everyKind, type KindRules } from '../domain/process.ts';
+import { everyKind, type KindRules } from '../domain/processes/process.ts';
 import { durationMs } from '../domain/schedule/time/duration.ts';
 import { zoneName } from '../domain/schedule/time/zone-name.ts';
 import { keyBytes } from '../domain/secrets/secret.ts';

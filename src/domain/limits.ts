@@ -182,17 +182,7 @@ const stepBackoffMaxMs = second;
 export const partPauseMaxMs = 15 * second;
 /** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */
 export const lockProofEveryMs = 2 * second;
-/** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */
-export const sharedLockProofEveryMs = 30 * second;
 export const lockAnswerMs = 4 * second;
-/** A process that has not renewed its lease for so long has ended, as far as the others can tell. */
-export const leaseMs = 30 * second;
-/** Three renewals must fail before a lease is over, and none costs more than a statement. */
-export const leaseRenewMs = 10 * second;
-/** A renewal that failed is tried again so soon. */
-export const leaseRetryMs = second;
-/** Nothing leaves a process whose lease ends so soon: by the time it arrives, another may have taken over. */
-export const leaseMarginMs = 5 * second;
 /** A database that is away is asked again after this, for as long as that takes. */
 export const lockRetryMs = 500;
 /** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */

@@ -163,6 +163,11 @@ export function checkTexts(title: string, instructions: string, { mayBeBlank = f
   }
 }
 
+/** Subjects that differ in capitals alone are looked for as one; as names of tasks they are two, because ids of other programs may. */
+export function subjectKey(subject: string): string {
+  return subject.normalize('NFC').toLowerCase();
+}
+
 export function checkLabels(subject: string | null, tags: readonly string[]): void {
   if (subject !== null) checkName('subject', subject, limits.subjectLengthMax);
   if (tags.length > limits.tagsMax) throw bad('tags', `A task has at most ${limits.tagsMax} tags.`);

@@ -15,10 +15,10 @@ import {
   type Stray,
 } from '../config/config.ts';
 import { loadEnvFile } from '../config/surroundings.ts';
-import { lockNameOf, lockState, type LockState } from '../store/engine/lock.ts';
+import { lockNameOf, lockState } from '../store/engine/lock.ts';
 import { databaseFile } from '../store/engine/open.ts';
 import { keptAside, listCopies } from '../store/files/backup.ts';
-import { inspectFile, inspectPostgres, type Inspection } from '../store/files/inspection.ts';
+import { inspectFile, inspectPostgres, type ServerInspection } from '../store/files/inspection.ts';
 import { systemClock, systemTimer } from '../system/clock.ts';
 import { addressFileName, isRunning } from '../system/own-address.ts';
 import { childFault } from '../system/pool/pool.ts';
@@ -174,12 +174,7 @@ function nameOf(uid: number): string {
 
 /* ---- the database of the configuration ---- */
 
-export interface Examined {
-  readonly inspection: Inspection;
-  readonly lock: LockState;
-  /** The version of the Postgres server. */
-  readonly server: string | null;
-}
+export type Examined = ServerInspection;
 
 /** Where the key of the secrets is looked for. */
 export function keySource({ config, database }: Settings): VaultSource {

@@ -1,6 +1,6 @@
 import { usage } from '../cli/faults.ts';
 import { localVerb, showing, yesFlag, type Flag, type Group, type LocalSession, type Options } from '../cli/session.ts';
-import { roles } from '../domain/process.ts';
+import { roles } from '../domain/processes/process.ts';
 import type { Here } from './here.ts';
 import type { ServiceWish } from './service/unit.ts';
 

@@ -7,7 +7,7 @@ import { silentMeter, type Meter } from '../app/ports/metering.ts';
 import type { Ids, Log, Stopwatch } from '../app/ports/outside.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { Role } from '../domain/process.ts';
+import type { Role } from '../domain/processes/process.ts';
 import { neededScope, refusalsWith } from './docs/describing.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/page.ts';

@@ -65,7 +65,7 @@ async function prepare(): Promise<Prepared> {
   fill(bench, { ...given, chats: chats - silentChats, provider: 'telegram' });
   database.exec(`
     insert into chat_aliases (provider, address, chat_id, created_at) select provider, address, id, 0 from chats;
-    update tasks set tags = '["${common.tag}"]', subject = 'subject ' || (number % 50);
+    update tasks set tags = '["${common.tag}"]', subject = 'subject ' || (number % 50), subject_key = 'subject ' || (number % 50);
     update tasks set tags = '["${common.tag}","${rare.tag}"]', title = title || ' ${rare.word}' where number % ${rare.every} = 7;
     insert into task_tags (task_id, tag) select t.id, one.value from tasks t, json_each(t.tags) one;
     pragma wal_checkpoint(truncate);`);

@@ -225,6 +225,9 @@ describe('the database', () => {
     const opened = await openStore({ url, ...openings });
     const { found, level } = await look('--offline');
     expect(found('database')[0]?.text).toMatch(/^Postgres [\d.]+.*: whole, .*0 tasks/);
+    expect(found('callers')).toMatchObject([
+      { level: 'ok', text: expect.stringContaining('cronogram_caller') as string },
+    ]);
     expect(found('lock')[0]?.text).toContain(`process ${process.pid} on here has the database`);
     expect(level('migrations')).toEqual(['ok']);
     await opened.close();

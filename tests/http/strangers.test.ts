@@ -6,7 +6,9 @@ import { tokenScopes, type TokenScope } from '../../src/domain/principal.ts';
 import { parseThreadKey } from '../../src/domain/thread.ts';
 import type { Description } from '../../src/http/docs/openapi.ts';
 import { exampleOf } from '../../src/http/docs/page.ts';
-import { aPipeline, hour, type Pipeline } from '../support/pipeline.ts';
+import { second } from '../support/fakes.ts';
+import { actor, aPipeline, hour, type Pipeline } from '../support/pipeline.ts';
+import { worldsOf } from '../support/store-worlds.ts';
 import { bearer, told } from './door.ts';
 import { appOver } from './pipeline-door.ts';
 
@@ -62,11 +64,12 @@ const unnamed = [
   'timezone',
 ];
 
-interface Place {
-  readonly p: Pipeline;
+interface Place extends Base {
   readonly app: ReturnType<typeof appOver>;
   readonly description: Description;
   readonly there: Named;
+  /** What the neighbour may do. */
+  readonly own: Named;
   readonly tokens: Readonly<Record<TokenScope, string>>;
   /** For the other chat alone, with all that a token of some chats can have. */
   readonly neighbour: string;
@@ -74,13 +77,20 @@ interface Place {
 }
 
 let place: Place;
+/** The answers of the engine that was asked first. */
+let answered: readonly string[] | undefined;
 
-async function aPlace(): Promise<Place> {
-  const p = await aPipeline();
+/** The database of a pipeline, and all that is in it. */
+interface Base {
+  readonly p: Pipeline;
+  readonly everything: () => Promise<string>;
+}
+
+async function aPlace({ p, everything }: Base): Promise<Place> {
   const app = appOver(p);
   const description = (await (await app.request('/openapi.json')).json()) as Description;
   const echo = { kind: 'echo' };
-  await p.create({ title: 'Ours', action: echo }, { threadKey: ours });
+  const own = await p.create({ title: 'Ours', action: echo }, { threadKey: ours });
   const task = await p.create(
     { title: 'Theirs', instructions: 'Their text', action: echo, tags: ['their-tag'], subject: 'Their subject' },
     { threadKey: theirs, actor: theirOwner },
@@ -98,6 +108,7 @@ async function aPlace(): Promise<Place> {
   }
   await p.rooms.secrets.set({ place: parseThreadKey(theirs), name: theirSecret, value: 'their value', by: theirOwner });
   await p.settle();
+  const ownRun = (await p.history(own.id)).find(({ runId }) => runId !== null);
   const taskRun = (await p.history(task.id)).find(({ runId }) => runId !== null);
   let names = 0;
   const make = async (scope: TokenScope, threads: readonly string[] | null = null, expiresAt: number | null = null) => {
@@ -119,7 +130,23 @@ async function aPlace(): Promise<Place> {
   const wrong = `${read.text.slice(0, -4)}AAAA`;
   return {
     p,
+    everything,
     app,
+    own: {
+      ...unknown,
+      thread_key: ours,
+      task_id: own.id,
+      run_id: ownRun?.runId ?? '',
+      task_run_id: ownRun?.id ?? '',
+      grant_id: own.grantId ?? '',
+      budget_account: ours,
+      name: 'OUR_KEY',
+      actor,
+      user_key: actor,
+      owner: actor,
+      q: 'Ours',
+      source: `task:${own.id}`,
+    },
     description,
     tokens,
     neighbour: neighbour.text,
@@ -150,10 +177,6 @@ async function aPlace(): Promise<Place> {
     ],
   };
 }
-
-beforeAll(async () => {
-  place = await aPlace();
-});
 
 function namesOf({ path, method }: Operation): string[] {
   const { parameters = [] } = place.description.paths[path]?.[method] ?? {};
@@ -200,104 +223,159 @@ const bearing = (token: string): Named => ({ authorization: `Bearer ${token}` })
 /** Rows that tell of answers and of the use of tokens say nothing of what the operations did. */
 const besides = ['idempotency_keys', 'tokens', 'sqlite_sequence'];
 
-function everything(): string {
-  const { database } = place.p;
-  const tables = database.prepare(`select name from sqlite_master where type = 'table' order by name`).all();
-  const names = tables
-    .map((table) => String((table as { name: unknown }).name))
-    .filter((name) => !besides.includes(name));
-  return JSON.stringify(names.map((name) => [name, database.prepare(`select * from ${name}`).all()]));
+async function onSqlite(): Promise<Base> {
+  const p = await aPipeline();
+  const tables = p.database.prepare(`select name from sqlite_master where type = 'table' order by name`).all();
+  return { p, everything: async () => contents(tables, async (text) => p.database.prepare(text).all()) };
 }
 
-describe('every operation', () => {
-  it.each(guarded)('%s can be asked for with what is there', (_id, operation) => {
-    const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-    for (const name of [...inPath, ...namesOf(operation)]) {
-      expect(place.there[name], `${name}: name one that is there, in this file`).toBeTruthy();
-      expect(unknown[name], `${name}: name one that is not there, in this file`).toBeTruthy();
-    }
+/** There the policies of the tables stand behind the statements. */
+function onPostgres(): () => Promise<Base> {
+  const open = worldsOf('postgres');
+  return async () => {
+    const { engine, query } = await open();
+    const tables = await query(
+      `select tablename as name from pg_tables where schemaname = current_schema() order by 1`,
+    );
+    return {
+      p: await aPipeline({ engine }),
+      everything: () => contents(tables, (text) => query(`${text} order by 1, 2`)),
+    };
+  };
+}
+
+async function contents(tables: readonly unknown[], rows: (text: string) => Promise<unknown[]>): Promise<string> {
+  const names = (tables as readonly { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => !besides.includes(name));
+  const found: unknown[] = [];
+  for (const name of names) found.push([name, await rows(`select * from ${name}`)]);
+  return JSON.stringify(found);
+}
+
+describe.each([
+  ['SQLite', () => onSqlite],
+  ['Postgres', onPostgres],
+] as const)('on %s', (_engine, opening) => {
+  const open = opening();
+
+  beforeAll(async () => {
+    place = await aPlace(await open());
   });
 
-  it.each(guarded)('%s is for nobody without a token that holds', async (_id, operation) => {
-    const before = everything();
-    for (const [who, header] of place.refused) {
+  describe('every operation', () => {
+    it.each(guarded)('%s can be asked for with what is there', (_id, operation) => {
+      const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+      for (const name of [...inPath, ...namesOf(operation)]) {
+        expect(place.there[name], `${name}: name one that is there, in this file`).toBeTruthy();
+        expect(unknown[name], `${name}: name one that is not there, in this file`).toBeTruthy();
+      }
+    });
+
+    it.each(guarded)('%s is for nobody without a token that holds', async (_id, operation) => {
+      const before = await place.everything();
+      for (const [who, header] of place.refused) {
+        const [real, other] = [
+          await answerTo(operation, header, place.there),
+          await answerTo(operation, header, unknown),
+        ];
+        expect([real.status, real.text], who).toEqual([401, other.text]);
+      }
+      expect(await place.everything()).toBe(before);
+    });
+
+    it.each(guarded)('%s is for no token whose scope is smaller', async (_id, operation) => {
+      const before = await place.everything();
+      const smaller = tokenScopes.slice(0, tokenScopes.indexOf(operation.scope as TokenScope));
+      for (const scope of smaller) {
+        const header = bearing(place.tokens[scope]);
+        const [real, other] = [
+          await answerTo(operation, header, place.there),
+          await answerTo(operation, header, unknown),
+        ];
+        expect([real.status, real.text], scope).toEqual([403, other.text]);
+        expect(JSON.parse(real.text)).toMatchObject({
+          error: { code: 'forbidden', details: { scope: operation.scope } },
+        });
+      }
+      if (operation.scope === 'admin')
+        expect((await answerTo(operation, bearing(place.neighbour), place.there)).status).toBe(403);
+      expect(await place.everything()).toBe(before);
+    });
+
+    it.each(forSomeChats)('%s shows and changes nothing of another chat', async (_id, operation) => {
+      const before = await place.everything();
+      const header = bearing(place.neighbour);
       const [real, other] = [
         await answerTo(operation, header, place.there),
         await answerTo(operation, header, unknown),
       ];
-      expect([real.status, real.text], who).toEqual([401, other.text]);
-    }
-    expect(everything()).toBe(before);
+      expect([real.status, real.text]).toEqual([other.status, other.text]);
+      expect(real.status).toBeLessThan(500);
+      if (operation.method === 'get') {
+        const all = await answerTo(operation, header, place.there, false);
+        for (const name of ['task_id', 'run_id', 'grant_id', 'thread_key', 'subject', 'actor'])
+          expect(all.text).not.toContain(`<${name}>`);
+        expect(all.text).not.toMatch(/Their/);
+      }
+      expect(await place.everything()).toBe(before);
+    });
+
+    it('would show it to who may see it, so that all of this can fail', async () => {
+      const alike: string[] = [];
+      for (const [id, operation] of forSomeChats.filter(([, { method }]) => method === 'get')) {
+        const [real, other] = [
+          await answerTo(operation, bearer, place.there),
+          await answerTo(operation, bearer, unknown),
+        ];
+        if (real.status === other.status && real.text === other.text) alike.push(id);
+      }
+      // The file that a run did not bring is as little there; the others are about no chat.
+      expect(alike.toSorted()).toEqual(['getStatus', 'listActions', 'listDowntimes']);
+    });
   });
 
-  it.each(guarded)('%s is for no token whose scope is smaller', async (_id, operation) => {
-    const before = everything();
-    const smaller = tokenScopes.slice(0, tokenScopes.indexOf(operation.scope as TokenScope));
-    for (const scope of smaller) {
-      const header = bearing(place.tokens[scope]);
-      const [real, other] = [
-        await answerTo(operation, header, place.there),
-        await answerTo(operation, header, unknown),
-      ];
-      expect([real.status, real.text], scope).toEqual([403, other.text]);
-      expect(JSON.parse(real.text)).toMatchObject({
-        error: { code: 'forbidden', details: { scope: operation.scope } },
-      });
+  it('is answered to a token of some chats in its own chat, on one engine as on the other', async () => {
+    const order = ['get', 'post', 'put', 'patch', 'delete'];
+    const inOrder = forSomeChats.toSorted(([, a], [, b]) => order.indexOf(a.method) - order.indexOf(b.method));
+    const answers: string[] = [];
+    for (const [id, operation] of inOrder) {
+      const asked = answerTo(operation, bearing(place.neighbour), place.own, false);
+      let isDone = false;
+      void asked.finally(() => (isDone = true));
+      while (!isDone) await place.p.pass(second);
+      const { status, text } = await asked;
+      const { error } = JSON.parse(text.startsWith('{') ? text : '{}') as { error?: { code: string } };
+      answers.push(`${id} ${status} ${error?.code ?? ''}`.trim());
     }
-    if (operation.scope === 'admin')
-      expect((await answerTo(operation, bearing(place.neighbour), place.there)).status).toBe(403);
-    expect(everything()).toBe(before);
+    answered ??= answers;
+    expect(answers).toEqual(answered);
+    expect(answers.filter((one) => / 5\d\d/.test(one))).toEqual([]);
+    // Most of it is done, so that this can fail.
+    expect(answers.filter((one) => / 20\d$/.test(one)).length).toBeGreaterThan(answers.length / 2);
   });
 
-  it.each(forSomeChats)('%s shows and changes nothing of another chat', async (_id, operation) => {
-    const before = everything();
-    const header = bearing(place.neighbour);
-    const [real, other] = [await answerTo(operation, header, place.there), await answerTo(operation, header, unknown)];
-    expect([real.status, real.text]).toEqual([other.status, other.text]);
-    expect(real.status).toBeLessThan(500);
-    if (operation.method === 'get') {
-      const all = await answerTo(operation, header, place.there, false);
-      for (const name of ['task_id', 'run_id', 'grant_id', 'thread_key', 'subject', 'actor'])
-        expect(all.text).not.toContain(`<${name}>`);
-      expect(all.text).not.toMatch(/Their/);
-    }
-    expect(everything()).toBe(before);
-  });
-
-  it('would show it to who may see it, so that all of this can fail', async () => {
-    const alike: string[] = [];
-    for (const [id, operation] of forSomeChats.filter(([, { method }]) => method === 'get')) {
-      const [real, other] = [
-        await answerTo(operation, bearer, place.there),
-        await answerTo(operation, bearer, unknown),
-      ];
-      if (real.status === other.status && real.text === other.text) alike.push(id);
-    }
-    // The file that a run did not bring is as little there; the others are about no chat.
-    expect(alike.toSorted()).toEqual(['getStatus', 'listActions', 'listDowntimes']);
-  });
-});
-
-describe('a key of one token', () => {
-  it('tells another token nothing of what was done under it', async () => {
-    const { p, app } = place;
-    const { text } = await p.rooms.tokens.create(
-      { name: 'reader-of-keys', scopes: ['run'], threadKeys: null, expiresAt: null },
-      { principal: apiOperator, traceId: null },
-    );
-    const post = (token: string) =>
-      app.request('/v1/messages', {
-        method: 'POST',
-        headers: { ...bearing(token), 'content-type': 'application/json', 'idempotency-key': 'shared' },
-        body: JSON.stringify({ thread_key: theirs, text: 'Hello' }),
-      });
-    const first = await told(await post(text));
-    const again = await told(await post(text));
-    const other = await told(await post(place.tokens.run));
-    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
-    expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([202, null]);
-    expect((JSON.parse(other.text) as { run_id: string }).run_id).not.toBe(
-      (JSON.parse(first.text) as { run_id: string }).run_id,
-    );
+  describe('a key of one token', () => {
+    it('tells another token nothing of what was done under it', async () => {
+      const { p, app } = place;
+      const { text } = await p.rooms.tokens.create(
+        { name: 'reader-of-keys', scopes: ['run'], threadKeys: null, expiresAt: null },
+        { principal: apiOperator, traceId: null },
+      );
+      const post = (token: string) =>
+        app.request('/v1/messages', {
+          method: 'POST',
+          headers: { ...bearing(token), 'content-type': 'application/json', 'idempotency-key': 'shared' },
+          body: JSON.stringify({ thread_key: theirs, text: 'Hello' }),
+        });
+      const first = await told(await post(text));
+      const again = await told(await post(text));
+      const other = await told(await post(place.tokens.run));
+      expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+      expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([202, null]);
+      expect((JSON.parse(other.text) as { run_id: string }).run_id).not.toBe(
+        (JSON.parse(first.text) as { run_id: string }).run_id,
+      );
+    });
   });
 });

@@ -196,7 +196,29 @@ describe('a redirect', () => {
     if (then === 'GET') expect(target.asked[1]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('tells the same origin all, and another what describes the content alone', async () => {
+  it.each([
+    [303, 'POST', undefined],
+    [302, 'POST', undefined],
+    [307, 'POST', 'k'],
+    [308, 'POST', 'k'],
+    [302, 'PUT', 'k'],
+    [307, 'GET', undefined],
+  ])(
+    'with %i tells another origin the key of a %s where it repeats what may have an effect: %s',
+    async (status, method, key) => {
+      const other = await aTarget();
+      const target = await aTarget((_asked, outgoing) =>
+        to(other.at('/', 'http://other.example.com'), status)(outgoing),
+      );
+      const headers = { 'idempotency-key': 'k', 'x-schedule-id': 'task-1' };
+      const request = { method, headers, ...(method === 'GET' ? {} : { body: 'tea' }) };
+      await anOutbound({ allow: ['*.example.com'] }).call(aRequest(target.at('/first'), request));
+      expect(other.asked[0]?.headers['idempotency-key']).toBe(key);
+      expect(other.asked[0]?.headers).not.toHaveProperty('x-schedule-id');
+    },
+  );
+
+  it('tells the same origin all, and another the key of the call and what describes the content alone', async () => {
     const other = await aTarget();
     const target = await aTarget((incoming, outgoing) =>
       to(incoming.url === '/first' ? '/second' : other.at('/third', 'http://other.example.com'), 307)(outgoing),
@@ -205,9 +227,10 @@ describe('a redirect', () => {
     const outbound = anOutbound({ allow: ['*.example.com'] });
     await outbound.call(aRequest(target.at('/first'), { ...post, headers }));
     expect(target.asked[1]?.headers).toMatchObject(headers);
-    expect(Object.keys(other.asked[0]?.headers ?? {}).toSorted()).toEqual(
-      ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'].toSorted(),
-    );
+    expect(Object.keys(other.asked[0]?.headers ?? {}).toSorted()).toEqual([
+      ...['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'idempotency-key'],
+      'user-agent',
+    ]);
     expect(other.asked[0]?.body).toBe('tea');
   });
 

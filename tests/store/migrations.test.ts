@@ -5,9 +5,10 @@ import { getTableConfig as postgresConfig, type PgTable } from 'drizzle-orm/pg-c
 import { getTableConfig as sqliteConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Client } from '../../src/store/engine/engine.ts';
 import { homeIn } from '../../src/store/engine/home.ts';
 import { migratePostgres, migrateSqlite, readMigrations, type Migration } from '../../src/store/engine/migrate.ts';
-import { postgresPool, type Client, type Connections } from '../../src/store/engine/postgres.ts';
+import { postgresPool, type Connections } from '../../src/store/engine/postgres.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { postgresTables } from '../../src/store/tables/postgres.ts';
 import { sqliteTables } from '../../src/store/tables/sqlite.ts';
@@ -429,6 +430,7 @@ describe('a database on Postgres', () => {
       await client.query(text, []);
     expect(await migratePostgres(client, 1)).toEqual({
       home: 'public',
+      hasCallers: true,
       applied: migrations.slice(1).map(({ name }) => name),
       backup: null,
     });

@@ -345,3 +345,20 @@ test.each(engines)('every row of a chat names its chat, also those of an older d
     { id: 'edited', action_kind: 'message', context_version: 1, watched_since: 0 },
   ]);
 });
+
+test.each(engines)(
+  'subjects of an older database are looked for in small letters and capitals: %s',
+  async (_engine, open) => {
+    const database = await open(22);
+    await addTasks(database, [
+      ['t', 'A', '{}'],
+      ['none', 'B', '{}'],
+    ]);
+    await database.write(`update tasks set subject = 'Anna' where id = 't'`);
+    await database.migrate();
+    expect(await database.read('select id, subject, subject_key from tasks order by number')).toEqual([
+      { id: 't', subject: 'Anna', subject_key: 'anna' },
+      { id: 'none', subject: null, subject_key: null },
+    ]);
+  },
+);

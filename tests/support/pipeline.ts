@@ -10,6 +10,7 @@ import type { TaskInput } from '../../src/app/tasks/definition.ts';
 import { composeRooms, type Outside, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
 import type { RunInput, RunRequest } from '../../src/domain/run.ts';
 import type { Task } from '../../src/domain/task.ts';
+import type { Engine } from '../../src/store/engine/engine.ts';
 import { sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { sha256 } from '../../src/system/ids.ts';
@@ -80,6 +81,8 @@ export interface PipelineOptions {
   readonly outbound?: NonNullable<Outside['outbound']>;
   readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
+  /** In the place of a SQLite database of its own; what tests ask of `database` is then not about it. */
+  readonly engine?: Engine;
 }
 
 /** Without a pace, so that what is due at an instant is done at that instant. */
@@ -110,6 +113,7 @@ let pipelines = 0;
 /** The whole pipeline on a real SQLite database, with time, chance and the chat in the hands of the test. */
 export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
   return pipelineOn(await freshSqlite(), {
+    ...(options.engine === undefined ? {} : { engine: options.engine }),
     time: manualTime(options.now ?? start),
     chat: faultyTransport(),
     settings: { ...settings, ...options.settings },
@@ -132,12 +136,13 @@ interface Given {
   readonly outbound?: NonNullable<Outside['outbound']>;
   readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
+  readonly engine?: Engine;
 }
 
 function pipelineOn(database: Database, given: Given): Pipeline {
-  const { time, chat, settings: wanted, ...outside } = given;
+  const { time, chat, settings: wanted, engine = sqliteEngine(database), ...outside } = given;
   const log = memoryLog();
-  const store = createStore(sqliteEngine(database));
+  const store = createStore(engine);
   const ids = countingIds(`p${String((pipelines += 1)).padStart(4, '0')}`);
   const world = { clock: time, stopwatch: time, timer: time, ids, log };
   const transport = (budget: Budget) => chat.within(budget);

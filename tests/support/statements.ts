@@ -86,7 +86,7 @@ function note(ask: Ask): void {
   if (ask.does === 'update')
     run.add(`update ${ask.change.table} set ${text(ask.change.set)} where ${text(ask.change.where)}`);
   else if (ask.does === 'insert') run.add(text(ask.into.conflict));
-  else if (ask.does !== 'reach' && ask.does !== 'offer') run.add(text(ask.sql.shape));
+  else if (ask.does === 'rows' || ask.does === 'hold') run.add(text(ask.sql.shape));
 }
 
 /** The engine, which remembers what it was asked; what one test file has asked is one memory. */

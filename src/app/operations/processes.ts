@@ -1,7 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
-import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs } from '../../domain/limits.ts';
-import type { KindRules, ProcessView, Role } from '../../domain/process.ts';
-import { does, takesKind } from '../../domain/process.ts';
+import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs } from '../../domain/processes/limits.ts';
+import type { KindRules, ProcessView, Role } from '../../domain/processes/process.ts';
+import { does, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
 import type { Processes, ProcessStore, Renewed } from '../ports/processes.ts';
 

@@ -1,4 +1,4 @@
-import type { ProcessView } from '../../domain/process.ts';
+import type { ProcessView } from '../../domain/processes/process.ts';
 
 /** The processes that share the database, of which this is one. */
 export interface Processes {

@@ -24,6 +24,11 @@ const ofBody = [
 ];
 /** All that another origin is told. Anything else may be a credential, or means something to the first one alone. */
 const forAnybody = ['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-language', 'user-agent'];
+/**
+ * Where the request is repeated there, its key goes along: it is no credential, and by it alone a target knows what it has had already.
+ * A GET that takes the place of a POST is another request, and may come as often as it likes.
+ */
+const forRepeated = [...forAnybody, 'idempotency-key'];
 
 type Followed = { readonly to: Hop } | { readonly fault: string } | null;
 
@@ -40,7 +45,8 @@ export function followed(hop: Hop, status: number, location: string | undefined)
   const becomesGet = status === 303 ? !isPlain : hop.method === 'POST' && status <= 302;
   const kept = becomesGet ? without(hop.headers, ofBody) : hop.headers;
   const next = { ...hop, url, method: becomesGet ? 'GET' : hop.method, body: becomesGet ? null : hop.body };
-  return url.origin === hop.url.origin ? { to: { ...next, headers: kept } } : elsewhere({ ...next, headers: kept });
+  if (url.origin === hop.url.origin) return { to: { ...next, headers: kept } };
+  return elsewhere({ ...next, headers: only(kept, isPlain || becomesGet ? forAnybody : forRepeated) });
 }
 
 /** Another origin is told no secret. */
@@ -50,7 +56,7 @@ function elsewhere(hop: Hop): Followed {
   if (holdsSecret(url.href)) return { fault: 'It redirects to another host with a secret in the address.' };
   if (holdsSecret(textOf(body)))
     return { fault: `It redirects to ${url.host}, and a body that holds a secret does not go there.` };
-  const told = Object.entries(only(headers, forAnybody)).filter(([, value]) => !holdsSecret(value));
+  const told = Object.entries(headers).filter(([, value]) => !holdsSecret(value));
   return { to: { ...hop, headers: Object.fromEntries(told) } };
 }
 

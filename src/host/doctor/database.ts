@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { counted, durationWords } from '../../cli/times.ts';
+import { callerRole } from '../../store/engine/caller.ts';
 import type { LockState } from '../../store/engine/lock.ts';
 import { listCopies, newestCopy } from '../../store/files/backup.ts';
 import type { Here } from '../here.ts';
@@ -177,4 +178,21 @@ const alarms: Check = {
   },
 };
 
-export const databaseChecks: readonly Check[] = [folder, database, lock, migrations, disk, backups, alarms];
+/** Behind the statements, the database itself shows a token of some chats the rows of these chats alone. */
+const callers: Check = {
+  check: 'callers',
+  title: 'Rows of callers',
+  look: ({ examined: { callers: found } }) => {
+    if (found === undefined) return [];
+    if (found.areKept)
+      return [ok(`callers of some chats are served as ${callerRole}, to whom the database shows these alone`)];
+    return [
+      warn(
+        `${found.user} may not become ${callerRole}: the statements alone keep callers of some chats apart.`,
+        `As an administrator of the database run: create role ${callerRole} nologin; grant ${callerRole} to "${found.user}"; then start again.`,
+      ),
+    ];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [folder, database, callers, lock, migrations, disk, backups, alarms];

@@ -8,6 +8,9 @@ export type Ask =
   | { readonly does: 'hold'; readonly sql: Sql }
   /** The chats in which anything exists for whoever asked; null for all of them. */
   | { readonly does: 'reach' }
+  /** The first of a script whose caller reaches these chats alone. The engine that has no rights for rows lets it pass, and `step` too. */
+  | { readonly does: 'confine'; readonly chats: readonly string[] }
+  | { readonly does: 'step'; readonly to: 'server' | 'caller' }
   /** Rows that are ready with the commit; an engine that hands out no jobs lets it pass. */
   | { readonly does: 'offer'; readonly offer: Offer }
   /** Whether each of the tuples took effect, in their order. No two of them may name the same row. */
@@ -49,4 +52,11 @@ export interface Engine {
    */
   transactLightly<T>(script: () => Script<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+/** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
+export interface Client {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
+  /** With `true` the connection is closed instead of being used again. */
+  release(broken?: boolean): void;
 }

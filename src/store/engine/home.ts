@@ -1,4 +1,4 @@
-import type { Client } from './postgres.ts';
+import type { Client } from './engine.ts';
 
 /** The schema of a new database. One that was made by an earlier version keeps its tables where they are. */
 export const ownSchema = 'cronogram';

@@ -4,13 +4,8 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import {
-  lockAnswerMs,
-  lockProofEveryMs,
-  lockRetryMs,
-  sharedLockProofEveryMs,
-  startTriesMax,
-} from '../../domain/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
@@ -258,17 +253,12 @@ async function takeLock({ url, holder, pace, shared }: Taking, before: Backend |
     const take = shared === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
     const { rows } = await client.query<{ held: boolean }>(`select ${take}($1) as held`, [schedulerLockKey]);
     const isTaken = rows[0]?.held === true;
-    if (shared !== undefined) {
-      const rival = isTaken ? null : await holderOf(client);
-      if (!isTaken) throw refusedBy(rival);
-      const backend = await ownBackend(client);
-      if (backend === null) throw pooled();
-      return { ...connected, backend };
-    }
-    const backend = await holderOf(client);
+    const backend = await (isTaken ? ownBackend(client) : holderOf(client));
+    if (!isTaken && shared !== undefined) throw refusedBy(backend);
     if (!isTaken) await endOwn(client, backend, before);
     // Statements of a connection of the past are committed by now, or never.
-    await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
+    if (shared === undefined)
+      await client.query(`select pg_terminate_backend(pid, ${pace.answer}) from (${locked(connectionLockKey)}) as l`);
     if (backend === null) throw pooled();
     return { ...connected, backend };
   } catch (error) {

@@ -2,8 +2,9 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
 import { AppError, faultCodeOf } from '../../domain/errors.ts';
+import { secure } from './caller.ts';
+import type { Client } from './engine.ts';
 import { goHome, homeIn, ownSchema } from './home.ts';
-import type { Client } from './postgres.ts';
 
 export interface Migration {
   readonly name: string;
@@ -105,6 +106,8 @@ const ofThisCluster = `update events set tx = 0 where tx <> 0
 /** Where the tables are, beside what was done to them. */
 export interface MigratedServer extends Migrated {
   readonly home: string;
+  /** Whether there is the role under which callers are served. */
+  readonly hasCallers: boolean;
 }
 
 /**
@@ -128,9 +131,10 @@ export async function migratePostgres(
 
 async function migrateOnce(client: Client, now: number, known: readonly Migration[]): Promise<MigratedServer> {
   await client.query(`begin; select pg_advisory_xact_lock(${migrationLockKey})`, []);
-  const home = (await homeIn(client)) ?? (await newHome(client));
+  const found = await homeIn(client);
+  const home = found ?? (await newHome(client));
   await client.query(`set local lock_timeout = ${stepLockMs}; ${goHome(home, 'local')}`, []);
-  await client.query(bookkeeping, []);
+  if (found === null) await client.query(bookkeeping, []);
   const { rows } = await client.query(`select name from schema_migrations order by name`, []);
   const steps = missing(
     known,
@@ -141,8 +145,9 @@ async function migrateOnce(client: Client, now: number, known: readonly Migratio
     await client.query(`insert into schema_migrations (name, applied_at) values ($1, $2)`, [name, now]);
   }
   if (known.length > 0) await client.query(ofThisCluster, []);
+  const hasCallers = known.length > 0 && (await secure(client));
   await client.query('commit', []);
-  return { applied: steps.map(({ name }) => name), backup: null, home };
+  return { applied: steps.map(({ name }) => name), backup: null, home, hasCallers };
 }
 
 /** Whoever may make no schemas can be given this one, empty. */

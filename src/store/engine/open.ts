@@ -25,6 +25,8 @@ import { createStore, translate } from './store.ts';
 export interface Opened {
   readonly store: Store;
   readonly migrated: Migrated;
+  /** False where the database does not keep callers of some chats apart by itself. */
+  readonly keepsCallers: boolean;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -90,7 +92,11 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
 }
 
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
-function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, watch: FileWatch): Opened {
+function watched(
+  made: Omit<Opened, 'backups' | 'connections' | 'keepsCallers'>,
+  file: string,
+  watch: FileWatch,
+): Opened {
   const backups = fileBackups(file);
   const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
     await watch.require();
@@ -98,6 +104,7 @@ function watched(made: Omit<Opened, 'backups' | 'connections'>, file: string, wa
   };
   return {
     ...made,
+    keepsCallers: false,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -168,11 +175,12 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     },
   });
   try {
-    const { home, ...migrated } = await migrateOver(url, holder.since, pace);
+    const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
     pool = postgresPool(url, { home, max: poolMax });
     const connections = whileHeld(pool, lock);
     return {
-      ...opened(postgresEngine(connections), migrated, lock),
+      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
+      keepsCallers: hasCallers,
       backups: null,
       connections: connections.used ?? null,
     };
@@ -183,7 +191,11 @@ async function openPostgres(opening: Opening): Promise<Opened> {
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, 'backups' | 'connections'> {
+function opened(
+  engine: Engine,
+  migrated: Migrated,
+  lock: Lock,
+): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(
@@ -233,7 +245,7 @@ function whileHeld(pool: Connections, lock: { readonly isHeld: () => boolean }):
 const migrationMaxMs = 3_600_000;
 
 async function migrateOver(url: string, now: number, pace = sessionPaceMs): Promise<MigratedServer> {
-  const { client, drop } = await connect(url, 'cronogram migrations', pace.answer, migrationMaxMs);
+  const { client, drop } = await connect(url, 'cronogram', pace.answer, migrationMaxMs);
   return migratePostgres({ query: (text, values) => client.query(text, [...values]), release: drop }, now).finally(
     drop,
   );

@@ -1,18 +1,12 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import type { Ask, Change, Engine, Insertion, Script } from './engine.ts';
+import { openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { asCaller, callerRole } from './caller.ts';
+import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
 import { connectionLockKey } from './lock.ts';
-import { placesIn, raw, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
-import { run } from './statements.ts';
-
-/** Parts of a client that the engine needs; node-postgres and the tests' embedded Postgres both have them. */
-export interface Client {
-  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>;
-  /** With `true` the connection is closed instead of being used again. */
-  release(broken?: boolean): void;
-}
+import { placesIn, written, type Holds, type Sql, type Tuple, type Value } from './sql.ts';
 
 export interface Connections {
   connect(): Promise<Client>;
@@ -32,8 +26,7 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
-/** A process that stands still in the middle of a transaction must not keep its rows from the others. */
-const bounded = `set idle_in_transaction_session_timeout = '20s'`;
+const bounded = `set idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
 
 export interface PoolWish {
   readonly patience?: typeof patienceMs;
@@ -82,21 +75,54 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
   };
 }
 
-export function postgresEngine(connections: Connections): Engine {
+/** How the database stands to the transactions of this process. */
+export interface Setting {
+  /** Named at the beginning of each one where a connection is lent for one alone; null where the connection knows it. */
+  readonly home: string | null;
+  /** There is the role for callers. */
+  readonly hasCallers: boolean;
+}
+
+export function postgresEngine(connections: Connections, setting: Setting = { home: null, hasCallers: true }): Engine {
   return {
     dialect: 'postgres',
-    read: (script) => read(connections, script),
-    transact: (script) => transact(connections, script),
-    transactLightly: (script) => transact(connections, () => lightly(script())),
+    read: (script) => read(connections, () => begin(script(), setting)),
+    transact: (script) => transact(connections, () => begin(script(), setting)),
+    transactLightly: (script) => transact(connections, () => begin(script(), setting, lightly)),
     close: () => connections.end(),
   };
 }
 
-async function read<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+/** The commit is told before it is on the disk. */
+const lightly = 'set local synchronous_commit = off';
+
+/** A script at its first statement. */
+interface Begun<T> {
+  readonly script: Script<T>;
+  readonly first: IteratorResult<Ask, T>;
+  /** All that its transaction begins with, in one question to the server. */
+  readonly words: readonly string[];
+  readonly isConfined: boolean;
+}
+
+function begin<T>(script: Script<T>, { home, hasCallers }: Setting, ...more: readonly string[]): Begun<T> {
+  const first = script.next();
+  const words = home === null ? more : [goHome(home, 'local'), ...more];
+  if (first.done === true || first.value.does !== 'confine') return { script, first, words, isConfined: false };
+  const { chats } = first.value;
+  const confined = hasCallers ? [...words, asCaller(chats)] : words;
+  return { script, first: script.next(null as never), words: confined, isConfined: hasCallers };
+}
+
+async function read<T>(connections: Connections, begun: () => Begun<T>): Promise<T> {
   const client = await connections.connect();
   let broken = true;
   try {
-    const found = await played(client, script());
+    const one = begun();
+    // What is said for a transaction holds in one alone; each statement sees what is committed by then, in it as well.
+    if (one.words.length > 0) await client.query(['begin', ...one.words].join('; '), []);
+    const found = await played(client, one);
+    if (one.words.length > 0) await client.query('commit', []);
     broken = false;
     return found;
   } finally {
@@ -105,22 +131,25 @@ async function read<T>(connections: Connections, script: () => Script<T>): Promi
   }
 }
 
-async function played<T>(client: Client, script: Script<T>): Promise<T> {
-  let step = script.next();
-  while (step.done !== true) step = script.next((await answer(client, step.value)) as never);
+async function played<T>(client: Client, { script, first, isConfined }: Begun<T>): Promise<T> {
+  let step = first;
+  while (step.done !== true) {
+    const ask = step.value;
+    const answered =
+      ask.does === 'step' ? await stepped(client, isConfined ? ask.to : null) : await answer(client, ask);
+    step = script.next(answered as never);
+  }
   return step.value;
 }
 
-/** The commit is told before it is on the disk. */
-function* lightly<T>(script: Script<T>): Script<T> {
-  yield* run(raw('set local synchronous_commit = off'));
-  return yield* script;
+async function stepped(client: Client, to: 'server' | 'caller' | null): Promise<void> {
+  if (to !== null) await client.query(`set local role ${to === 'server' ? 'none' : callerRole}`, []);
 }
 
-async function transact<T>(connections: Connections, script: () => Script<T>): Promise<T> {
+async function transact<T>(connections: Connections, begun: () => Begun<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     const client = await connections.connect();
-    const outcome = await runOnce(client, script());
+    const outcome = await runOnce(client, begun);
     // A connection whose transaction may still be open would lend it to whoever comes next.
     client.release(outcome.broken);
     if ('value' in outcome) return outcome.value;
@@ -130,10 +159,11 @@ async function transact<T>(connections: Connections, script: () => Script<T>): P
 
 type Played<T> = { readonly value: T; readonly broken: false } | { readonly error: unknown; readonly broken: boolean };
 
-async function runOnce<T>(client: Client, script: Script<T>): Promise<Played<T>> {
+async function runOnce<T>(client: Client, begun: () => Begun<T>): Promise<Played<T>> {
   try {
-    await client.query('begin', []);
-    const value = await played(client, script);
+    const one = begun();
+    await client.query(['begin', ...one.words].join('; '), []);
+    const value = await played(client, one);
     await client.query('commit', []);
     return { value, broken: false };
   } catch (error) {
@@ -155,6 +185,8 @@ async function answer(client: Client, ask: Ask): Promise<unknown> {
     case 'hold':
       return asked(client, ask.sql);
     case 'reach':
+    case 'confine':
+    case 'step':
     case 'offer':
       return null;
     case 'insert':

@@ -1,7 +1,8 @@
 import { AppError } from '../../domain/errors.ts';
+import { subjectKey } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Script } from './engine.ts';
-import { raw, sql, type Sql } from './sql.ts';
+import { list, raw, sql, type Sql } from './sql.ts';
 
 /** The lists that are read in pages. */
 export type List = 'task' | 'slot' | 'run' | 'event' | 'audit' | 'grant' | 'access' | 'thread' | 'token';
@@ -36,6 +37,12 @@ function literalLike(text: string): string {
 /** A literal search as people mean it, in whatever case. */
 export function contains(column: Sql, text: string): Sql {
   return sql`lower(${column}) like lower(${literalLike(text)}) escape '\\'`;
+}
+
+/** Tasks under the alias `t` of one of the subjects. The database lowered those of an older version, and only as far as it knows letters. */
+export function ofSubject(subjects: readonly string[], key: Sql = raw('t.subject_key')): Sql {
+  const keys = subjects.flatMap((one) => [subjectKey(one), one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())]);
+  return sql`${key} in ${list(keys)}`;
 }
 
 /** A task under the alias `t` that bears the tag; no `exists`, for which one of the engines might walk the tags of all tasks. */

@@ -35,6 +35,7 @@ export function confined(engine: Engine, chats: readonly string[]): Engine {
 
 function* answering<T>(chats: readonly string[], script: Script<T>): Script<T> {
   let isAsked = false;
+  yield { does: 'confine', chats };
   let step = script.next();
   while (step.done !== true) {
     if (step.value.does === 'reach') {

@@ -147,6 +147,8 @@ function answering(prepared: Prepared, wrote: (rows: number) => void): (ask: Ask
       case 'hold':
         return undefined;
       case 'reach':
+      case 'confine':
+      case 'step':
       case 'offer':
         return null;
       case 'insert':

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
+import { callerText } from '../engine/caller.ts';
 import { goHome, homeIn } from '../engine/home.ts';
 import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
@@ -212,6 +213,8 @@ export interface ServerInspection {
   readonly inspection: Inspection;
   readonly lock: LockState;
   readonly server: string | null;
+  /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
+  readonly callers?: { readonly user: string; readonly areKept: boolean };
 }
 
 /** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
@@ -258,7 +261,8 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     sealed:
       (await value(`select to_regclass('secrets')`)) === null ? [] : sealedOf((await client.query(sealedText)).rows),
   };
-  return { inspection: { is: 'sound', facts }, lock, server };
+  const callers = { user: String(await value('select current_user')), areKept: (await value(callerText)) === true };
+  return { inspection: { is: 'sound', facts }, lock, server, callers };
 }
 
 /** The lock on Postgres is held by a connection that is called after its process. */

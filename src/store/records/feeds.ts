@@ -2,6 +2,7 @@ import type { Page } from '../../app/ports/runs.ts';
 import type { AuditQuery, Deed, EventPage, EventQuery, EventRow } from '../../app/ports/why.ts';
 import { AppError } from '../../domain/errors.ts';
 import { isOfKind } from '../../domain/event.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, greatest, mapped, number, pick, type Answer } from '../engine/fields.ts';
 import { page, pairOf, positionOf, writeCursor } from '../engine/queries.ts';
@@ -35,8 +36,9 @@ const settled: Readonly<Record<Dialect, { where: (tx: number, id: number) => Sql
 
 export function* readEvents(dialect: Dialect, query: EventQuery): Script<EventPage> {
   const chats = yield* reach();
-  if (query.after === 'latest') return { events: [], next: yield* newest(dialect) };
-  const [tx, id] = query.after === null ? [-1, 0] : yield* placeOf(dialect, pairOf('event', query.after));
+  // The order of the events is one for all chats, and a cursor is a place in it.
+  if (query.after === 'latest') return { events: [], next: yield* beyond(newest(dialect)) };
+  const [tx, id] = query.after === null ? [-1, 0] : yield* beyond(placeOf(dialect, pairOf('event', query.after)));
   const { where, order } = settled[dialect];
   const { taskId, kind = null } = query;
   const look = taskId === null && kind === null && chats === null ? query.limit : lookMax;

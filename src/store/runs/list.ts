@@ -2,7 +2,16 @@ import type { BroughtBack, LastResult, RunQuery, RunView, Page } from '../../app
 import { liveStatuses, taskSourceOf, type MessageInput, type RunStatus } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
 import { columnsOf, mapped, maybe, pick, type Answer } from '../engine/fields.ts';
-import { page, foreignCursor, positionOf, writeCursor, chatOfThread, contains, tagged } from '../engine/queries.ts';
+import {
+  page,
+  foreignCursor,
+  positionOf,
+  writeCursor,
+  chatOfThread,
+  contains,
+  ofSubject,
+  tagged,
+} from '../engine/queries.ts';
 import { seen } from '../engine/reach.ts';
 import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
@@ -203,7 +212,7 @@ function* conditionsOf(query: RunQuery): Script<readonly Sql[]> {
     query.states === null ? undefined : isIn(query.states),
     query.thread === null ? undefined : inThread(query.thread),
     query.source === null ? undefined : sql`r.source = ${query.source}`,
-    query.subject === null ? undefined : sql`t.subject = ${query.subject}`,
+    query.subject === null ? undefined : ofSubject([query.subject]),
     ...query.tags.map((tag) => tagged(tag)),
     query.from === null ? undefined : sql`r.created_at >= ${query.from}`,
     query.to === null ? undefined : sql`r.created_at <= ${query.to}`,

@@ -2,6 +2,7 @@ import type { RunEnd, StartableRun } from '../../app/ports/pipeline.ts';
 import type { Actor } from '../../domain/access.ts';
 import { costIn, isNearlySpent, leftOf, periodAt, type BudgetState } from '../../domain/spending/budget.ts';
 import { costsHeld, type Booking, type BudgetScope, type Costs, type Spender } from '../../domain/spending/usage.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, number, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
@@ -43,11 +44,13 @@ export interface KeptBudget extends BudgetState {
   readonly chatId: string | null;
 }
 
-/** The budgets of these accounts, each held until the end of the transaction. */
+/** The budgets of these accounts, each held until the end of the transaction. Those of a person are about all chats. */
 export function* heldBudgets(accounts: readonly string[]): Script<BudgetRow[]> {
-  return yield* all(
-    select(stateFields)`from budgets b left join chats c on c.id = b.chat_id
-      where b.account in ${list(accounts)} order by b.id ${forUpdateOf('b')}`,
+  return yield* beyond(
+    all(
+      select(stateFields)`from budgets b left join chats c on c.id = b.chat_id
+        where b.account in ${list(accounts)} order by b.id ${forUpdateOf('b')}`,
+    ),
   );
 }
 
@@ -57,8 +60,8 @@ const unsureMs = 60_000;
 /** Budgets as they stand in the period of now, with what live runs have reserved there. */
 export function* statesOf(rows: readonly BudgetRow[], now: number): Script<KeptBudget[]> {
   const turned: BudgetRow[] = [];
-  for (const row of rows) turned.push(yield* inPeriodOf(row, now));
-  const reserved = yield* reservedFrom(turned);
+  for (const row of rows) turned.push(yield* beyond(inPeriodOf(row, now)));
+  const reserved = yield* beyond(reservedFrom(turned));
   return turned.map(({ fromAt: from, toAt: to, timezone: _zone, setAt: _setAt, ...budget }) => ({
     ...budget,
     from,
@@ -261,10 +264,12 @@ function* countSpent(rows: readonly UsageRow[]): Script<void> {
   if (rows.length === 0) return;
   const budgets = yield* heldBudgets([...new Set(rows.flatMap(accountsOf))]);
   const sums = budgets.map((budget) => ({ id: budget.id, sum: sumFor(budget, rows) }));
-  yield* updateAll(
-    'budgets',
-    sums.filter(({ sum }) => sum > 0),
-    { set: ({ sum }) => ({ spent: sql`spent + ${sum}` }), where: ({ id }) => sql`id = ${id}` },
+  yield* beyond(
+    updateAll(
+      'budgets',
+      sums.filter(({ sum }) => sum > 0),
+      { set: ({ sum }) => ({ spent: sql`spent + ${sum}` }), where: ({ id }) => sql`id = ${id}` },
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Actor } from '../../domain/access.ts';
 import type { DeedVerb } from '../../domain/event.ts';
-import type { Role } from '../../domain/process.ts';
+import type { Role } from '../../domain/processes/process.ts';
 import type { DowntimeCause, Word } from '../../domain/shown.ts';
 import type { BudgetKind, BudgetPeriod, BudgetScope, UsageKind } from '../../domain/spending/usage.ts';
 import type { TaskState } from '../../domain/task.ts';

@@ -49,6 +49,8 @@ function definitionColumns({ text, int }: Dialect) {
     maxRuns: int('max_runs'),
     refreshMs: int('refresh_ms'),
     subject: text('subject'),
+    /** The subject as it is looked for. */
+    subjectKey: text('subject_key'),
     /** JSON, in the order in which they were given; each is a row of `task_tags` too, by which it is found. */
     tags: text('tags').notNull(),
     context: text('context').notNull(),
@@ -154,7 +156,7 @@ export function tasksTable(
         .on(t.ownerId)
         .where(sql.raw(`paused_reason = '${ownerGonePause}'`)),
       // A page of the tasks of a subject, newest first.
-      d.index('tasks_subject').on(t.subject, t.id).where(sql.raw('subject is not null')),
+      d.index('tasks_subject_key').on(t.subjectKey, t.id).where(sql.raw('subject_key is not null')),
       d.index('tasks_place').on(t.chatId, t.topicId).where(sql.raw('topic_id is not null')),
       d.index('tasks_topic_called').on(t.topicCalledAt).where(sql.raw('topic_called_at is not null')),
       d.check('tasks_state', sql.raw(`state in ('active', 'paused', 'completed', 'deleted')`)),

@@ -9,7 +9,7 @@ import type { Policies } from '../../domain/policy.ts';
 import { scheduleLimits } from '../../domain/schedule/limits.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
-import type { ActionSpec, Definition, Stamp, Task } from '../../domain/task.ts';
+import { subjectKey, type ActionSpec, type Definition, type Stamp, type Task } from '../../domain/task.ts';
 import {
   columnsOf,
   mapped,
@@ -360,6 +360,7 @@ export function definitionColumns({ action, schedule, policies, tags, ...plain }
   return {
     ...(schedule === undefined ? {} : scheduleColumns(schedule)),
     ...texts,
+    ...(subject === undefined ? {} : { subjectKey: subject === null ? null : subjectKey(subject) }),
     action: jsonOf(action),
     ...(action === undefined ? {} : { actionKind: action.kind }),
     ...(policies === undefined ? {} : policyColumns(policies)),

@@ -15,6 +15,7 @@ import { grantNoticeMs } from '../../domain/grant.ts';
 import { isObstacle, type Obstacle, type Reason } from '../../domain/occurrence.ts';
 import type { View } from '../../domain/shown.ts';
 import { ownerGonePause, type Task } from '../../domain/task.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import { page, chatOfThread, positionOf, writeCursor, idAt } from '../engine/queries.ts';
@@ -316,8 +317,12 @@ export function* checkQuota(quota: Quota, { chatId, owner, createdBy }: Counted)
   yield* checkChatQuota(quota, chatId);
   // What a program makes has no limit but that of its chat.
   if (createdBy !== owner || !isPerson(owner)) return;
-  const ofUser = yield* one(
-    select({ count })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
+  const ofUser = yield* beyond(
+    one(
+      select({
+        count,
+      })`from tasks where owner_id = ${owner} and created_by = ${owner} and state in ('active', 'paused')`,
+    ),
   );
   if ((ofUser?.count ?? 0) >= quota.user) throw quotaExceeded('user', quota.user);
 }

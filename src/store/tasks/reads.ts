@@ -4,9 +4,18 @@ import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
-import { chatOfThread, contains, foreignCursor, tagged, page, positionOf, writeCursor } from '../engine/queries.ts';
+import {
+  chatOfThread,
+  contains,
+  foreignCursor,
+  ofSubject,
+  tagged,
+  page,
+  positionOf,
+  writeCursor,
+} from '../engine/queries.ts';
 import { seen, seenTask } from '../engine/reach.ts';
-import { allOf, limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, limit as limited, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { acksOf } from '../questions/acks.ts';
 import { endedFields, partsOf } from '../runs/codec.ts';
@@ -141,8 +150,8 @@ function* listTasks(query: TaskQuery): Script<Page<Task>> {
   const { cursor, thread, subject } = query;
   const mine = yield* seen(t.chatId.sql);
   // The tasks of a chat and those of a subject have an index each, in the order of the list; a chat has fewer.
-  const ofSubject = subject === null ? undefined : sql`t.subject in ${list([subject].flat())}`;
-  const within = thread === null ? ofSubject : yield* chatIdOf(thread);
+  const about = subject === null ? undefined : ofSubject([subject].flat());
+  const within = thread === null ? about : yield* chatIdOf(thread);
   if (within === null) return { items: [], next: null };
   const from = allOf(within, cursor === null ? undefined : sql`t.id < ${positionOf('task', cursor)}`);
   const edge = yield* one(
@@ -181,7 +190,7 @@ function filtersOf({ state, ownerId = null, subject, tag, text, thread }: TaskQu
     states[state],
     topic === null ? undefined : sql`t.home_topic = ${topic}`,
     ownerId === null ? undefined : sql`t.owner_id = ${ownerId}`,
-    subject === null || thread === null ? undefined : sql`t.subject || '' in ${list([subject].flat())}`,
+    subject === null || thread === null ? undefined : ofSubject([subject].flat(), raw(`t.subject_key || ''`)),
     tag === null ? undefined : tagged(tag),
     text === null ? undefined : contains(raw(`t.title || ' ' || t.instructions`), text),
   ];

@@ -3,6 +3,7 @@ import type { Alarm } from '../../app/ports/upkeep.ts';
 import { alarmKeptMs } from '../../domain/limits.ts';
 import type { StoppedTask, View } from '../../domain/shown.ts';
 import { failuresPause } from '../../domain/task.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
@@ -21,7 +22,7 @@ export const upkeepStore = { readNote, writeNote, ping };
 export function* readNote(key: string): Script<string | null> {
   // They are about the server, and about no chat.
   yield* reach();
-  const found = yield* one(select(pick(columns.kv, 'value'))`from kv where scope = ${scope} and key = ${key}`);
+  const found = yield* beyond(one(select(pick(columns.kv, 'value'))`from kv where scope = ${scope} and key = ${key}`));
   return found?.value ?? null;
 }
 

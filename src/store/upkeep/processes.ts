@@ -1,5 +1,5 @@
 import type { NewProcess, Renewed, Rescued } from '../../app/ports/processes.ts';
-import type { ProcessView } from '../../domain/process.ts';
+import type { ProcessView } from '../../domain/processes/process.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, number, pick, type Answer } from '../engine/fields.ts';
 import { allOf, differing, int, raw, sql, type Sql } from '../engine/sql.ts';

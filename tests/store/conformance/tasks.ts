@@ -129,6 +129,7 @@ export function createTests(open: OpenWorld): void {
 
   test.each([
     ['another subject', { subject: 'other' }],
+    ['its subject in capitals, which other programs tell apart', { subject: 'S' }],
     ['no subject', { subject: null }],
     ['another title', { subject: 's', title: 'Feed the cat' }],
     ['another chat', { subject: 's', home: { provider: 'telegram', address: '-2', topic: null } }],

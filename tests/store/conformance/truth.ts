@@ -218,9 +218,13 @@ function changeTests(open: OpenWorld): void {
     await world.query(`update tasks set next_at = ?i`, nine + hour);
     await world.query(`update occurrences set status = 'skipped', reason = 'skip' where slot_at <> ?i`, nine + hour);
     await world.query(`update occurrences set status = 'pending', reason = null where slot_at = ?i`, nine + hour);
-    const ahead = { skipped: [nine + 2 * hour], reserved: 1, awaitsEnd: false };
+    const ahead = { skipped: [nine + 2 * hour], reserved: 1, awaitsEnd: false, rightEndsAt: null };
     expect(await world.store.readPlanned(task.id)).toMatchObject({ task: { id: task.id }, ahead });
     expect((await readTruth(world, task.id)).ahead).toEqual(ahead);
+    await world.query(`update grants set expires_at = ?i`, nine + 5 * hour);
+    expect((await world.store.readPlanned(task.id))?.ahead.rightEndsAt).toBe(nine + 5 * hour);
+    await world.query(`update grants set revoked_at = ?i`, nine);
+    expect((await world.store.readPlanned(task.id))?.ahead.rightEndsAt).toBe(0);
     await world.query(`update tasks set state = 'paused', next_at = null`);
     expect((await world.store.readPlanned(task.id))?.ahead.skipped).toEqual([]);
   });

@@ -3,7 +3,7 @@ import type { ChatTasksQuery, Draft, Titled } from '../../../app/ports/chats.ts'
 import { type Found, isWholeTitle, tasksNamed } from '../../../app/tasks/named.ts';
 import type { Deed } from '../../../domain/access.ts';
 import { titlesReadMax, undoMs } from '../../../domain/limits.ts';
-import type { Task } from '../../../domain/task.ts';
+import { subjectKey, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { answer, answerWith, choiceDrawn, pageSize, Refused } from './answers.ts';
@@ -61,8 +61,8 @@ export async function subjectsHere(
   const [, subject] = /^for\s+(\S[\s\S]*)$/i.exec(words.trim()) ?? [];
   if (subject === undefined) return [];
   // Both engines know capital letters of their own, so they are compared here.
-  const asked = subject.toLowerCase();
-  return (await store.subjectsIn(place.chat.id)).filter((one) => one.toLowerCase() === asked);
+  const asked = subjectKey(subject);
+  return (await store.subjectsIn(place.chat.id)).filter((one) => subjectKey(one) === asked);
 }
 
 export interface AboutSubject {

@@ -1,0 +1,18 @@
+import { MINUTE_MS } from '../schedule/time/calendar.ts';
+
+const second = 1000;
+
+/** A process that has not renewed its lease for so long has ended, as far as the others can tell. */
+export const leaseMs = 30 * second;
+/** Three renewals must fail before a lease is over, and none costs more than a statement. */
+export const leaseRenewMs = 10 * second;
+/** A renewal that failed is tried again so soon. */
+export const leaseRetryMs = second;
+/** Nothing leaves a process whose lease ends so soon: by the time it arrives, another may have taken over. */
+export const leaseMarginMs = 5 * second;
+/** Nobody is told that tasks stand still before no worker was alive for so long: a restart takes less. */
+export const pausedToldMs = MINUTE_MS;
+/** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */
+export const sharedLockProofEveryMs = 30 * second;
+/** A process that stands still in the middle of a transaction must not keep its rows from the others for longer. */
+export const openTransactionMaxMs = 20 * second;

@@ -5,6 +5,7 @@ import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
+import { noHints } from '../app/ports/hints.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { LoopName, Templates } from '../app/ports/outside.ts';
@@ -12,7 +13,7 @@ import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import { does } from '../domain/processes/process.ts';
-import { createEventStreams } from '../http/events.ts';
+import { createEventStreams, type EventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
@@ -33,7 +34,7 @@ import { asideApi } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
-import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
+import { composeRooms, type Outside, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
@@ -93,6 +94,7 @@ export async function startServer(starting: Starting): Promise<Server> {
       else world.log.error('database_away', { error: error.message });
     },
     timer: starting.world.timer,
+    log: world.log,
     turn: () => world.timer.yield(),
   });
   if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
@@ -164,6 +166,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
   const rooms = composeRooms(config, world, {
     store,
+    ...sharedWorkOf(opened, config.ROLE, starting.onLost),
     process: {
       role: config.ROLE,
       release: version,
@@ -206,10 +209,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const { sandbox } = wire;
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams(patient);
-  opened.onEvents(streams.hint);
-  opened.onDoubt(() => {
-    for (const loop of loops) loop.ring();
-  });
+  hearOthers(opened, { rooms, loops, streams });
   const measured = { ...made, meter, opened, pool };
   const api = createApi(config, {
     ...made,
@@ -222,6 +222,44 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
   return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
+}
+
+/** Jobs and hints of several processes; a process alone has none. */
+function sharedWorkOf(
+  { work }: Opened,
+  role: Config['ROLE'],
+  onEnd: (error: Error) => void,
+): Pick<Outside, 'workEngine' | 'hints'> {
+  if (work === null) return {};
+  const turns = () => does(role, 'work');
+  return {
+    hints: work.hints,
+    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),
+  };
+}
+
+interface Hearing {
+  readonly rooms: Rooms;
+  readonly loops: readonly Loop[];
+  readonly streams: EventStreams;
+}
+
+/** What wakes loops and streams, beside what happens in their own rooms. */
+function hearOthers(opened: Opened, { rooms, loops, streams }: Hearing): void {
+  const hints = opened.work?.hints ?? noHints;
+  opened.onEvents(() => {
+    streams.hint();
+    hints.publish('events');
+  });
+  hints.on('events', streams.hint);
+  for (const loop of loops) {
+    const { name } = loop;
+    if (name === 'scheduler' || name === 'acks') hints.on(name, () => loop.ring());
+  }
+  opened.onDoubt(() => {
+    rooms.jobs.lookAround();
+    for (const loop of loops) loop.ring();
+  });
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {
@@ -239,6 +277,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   if (pages !== null) site.url = siteAddress(listening.port);
   if (does(config.ROLE, 'work')) await rooms.downtimes.open();
   for (const loop of loops) loop.start();
+  if (does(config.ROLE, 'work')) await rooms.jobs.start();
   telegramIn.start();
   heartbeat?.start();
   phase.run();
@@ -267,6 +306,7 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   pages?.close();
   const incoming = Promise.all([listening.drain(), telegramIn.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', incoming);
+  await phase.waitFor('jobs', rooms.jobs.stop());
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   pool.close();

@@ -229,6 +229,9 @@ async function graphile(): Promise<Handing> {
           }),
         close: async (isDead) => {
           if (isDead) {
+            // Nothing of a dead process connects again.
+            own.close().catch(() => undefined);
+            connections.end().catch(() => undefined);
             own.drop();
             connections.drop();
             return;

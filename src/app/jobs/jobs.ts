@@ -3,11 +3,15 @@ import type { Deliverer } from '../pipeline/deliverer.ts';
 import type { Runner } from '../pipeline/runner.ts';
 import { waitAtMost } from '../pipeline/workers.ts';
 import type { Job, WorkEngine } from '../ports/hints.ts';
-import type { Bell, World } from '../ports/outside.ts';
+import type { Bell, LoopName, World } from '../ports/outside.ts';
 
 /** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
 export interface Jobs {
   start(): Promise<void>;
+  /** Workers look for what no job has named. */
+  lookAround(): void;
+  /** What these processes held, which are gone, comes to others; and whatever else has become free. */
+  freed(gone: readonly string[]): void;
   /** Takes no more, does what it has for a moment, and gives back the rest. */
   stop(): Promise<void>;
 }
@@ -16,7 +20,7 @@ interface JobsDeps extends Pick<World, 'timer' | 'log'> {
   readonly workEngine: WorkEngine;
   readonly bell: Bell;
   readonly runner: Pick<Runner, 'take' | 'full' | 'refuse' | 'look'>;
-  readonly deliverer: Pick<Deliverer, 'take' | 'refuse'>;
+  readonly deliverer: Pick<Deliverer, 'take' | 'refuse' | 'look'>;
   /** Kinds of actions of which this process takes runs. */
   readonly kinds: readonly string[];
 }
@@ -28,14 +32,25 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
   const done = (job: Job) => ('runs' in job ? runner.take(job) : deliverer.take(job.chats));
   const work = (job: Job) => {
     done(job).then(
-      () => engine.complete(job),
+      (left) => engine.complete(job, left),
       (error: unknown) => {
         log.debug('job_failed', { job_id: job.id, error: errorText(error) });
         engine.fail(job, errorText(error));
       },
     );
   };
+  const lookAround = () => {
+    runner.look();
+    deliverer.look();
+  };
   return {
+    lookAround,
+    freed: (gone) => {
+      lookAround();
+      for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);
+      // Jobs that are not freed now are found by their rows.
+      engine.release(gone).catch((error: unknown) => log.warn('jobs_not_freed', { error: errorText(error) }));
+    },
     start: () =>
       engine.claim({
         kinds,
@@ -69,5 +84,20 @@ export function embeddedEngine(bell: Bell): WorkEngine {
     free: unheard,
     release: async () => undefined,
     stop: async () => undefined,
+  };
+}
+
+/** Connects whatever rings with loops that are made later; a ring before that is not lost, because a loop starts by looking. */
+interface Switchboard extends Bell {
+  connect(loop: LoopName, ring: () => void): void;
+}
+
+export function createBell(): Switchboard {
+  const rings = new Map<LoopName, () => void>();
+  return {
+    connect: (loop, ring) => {
+      rings.set(loop, ring);
+    },
+    ring: (loop) => rings.get(loop)?.(),
   };
 }

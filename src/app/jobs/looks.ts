@@ -1,11 +1,5 @@
 import { sleepMaxMs } from '../../domain/limits.ts';
 
-/** What a step looks for: what was named, or what became due by itself. */
-interface Which {
-  readonly only?: readonly string[];
-  readonly queuedBefore?: number;
-}
-
 /**
  * When a loop looks for itself. Where nobody hands out jobs it does so at every step. Where jobs name what is ready it looks when something
  * becomes due by time, and now and then for what no job has named, or whose job was lost; until then a step without a job asks the
@@ -14,18 +8,20 @@ interface Which {
 export function createLooks(hasJobs: boolean) {
   let at = -Infinity;
   let [isStale, isForCancels, isOtherTurn] = [true, true, false];
-  const isLook = (now: number, named: readonly unknown[]) => now >= at && !(isOtherTurn && named.length > 0);
+  const isLook = (now: number, isAnyNamed: boolean) => now >= at && !(isOtherTurn && isAnyNamed);
   return {
-    isDue: (now: number, named: readonly unknown[]): boolean => !hasJobs || named.length > 0 || now >= at,
-    which: (now: number, named: readonly string[]): Which => {
-      if (!hasJobs) return {};
+    isDue: (now: number, isAnyNamed: boolean): boolean => !hasJobs || isAnyNamed || now >= at,
+    /** Whether this step looks by itself, and not for what was named: the two take turns, so that neither waits for the end of the other. */
+    begin: (now: number, isAnyNamed: boolean): boolean => {
+      if (!hasJobs) return true;
       isStale = true;
-      // What is named and what is due take turns, so that neither waits for the end of the other.
-      isOtherTurn = isLook(now, named);
-      if (!isOtherTurn) return { only: named };
-      at = now + sleepMaxMs;
-      return { queuedBefore: now - sleepMaxMs };
+      isOtherTurn = isLook(now, isAnyNamed);
+      if (isOtherTurn) at = now + sleepMaxMs;
+      return isOtherTurn;
     },
+    /** What waits for its first attempt since then has a job of its own. */
+    queuedBefore: (now: number): { readonly queuedBefore?: number } =>
+      hasJobs ? { queuedBefore: now - sleepMaxMs } : {},
     /** When to make the next step; `next` asks what is due by time. */
     nextAt: async (now: number, next: () => Promise<number | null>): Promise<number | null> => {
       if (hasJobs && !isStale && now < at) return at;

@@ -1,56 +1,73 @@
 /** Something that jobs have named, until it was looked for. */
 interface Named {
   readonly kind: string;
-  settle: () => void;
+  /** Looked for; or left, because there is no place for it here. */
+  readonly settle: (isLeft: boolean) => void;
 }
 
-/**
- * Ids that jobs have named and that wait for a place in this process. A job waits for all of its own; when the process stops
- * it is refused, and goes to another one.
- */
+interface Looked {
+  readonly left: (id: string) => boolean;
+}
+
+/** Ids that jobs have named, until this process has looked for them. When it stops they are refused, and go to another one. */
 export function createWanted() {
   const waiting = new Map<string, Named>();
   const refusals = new Set<(error: Error) => void>();
   let isRefused = false;
   const stopping = () => new Error('the process is stopping');
+  const putBack = (id: string, { kind, settle }: Named) => {
+    const other = waiting.get(id);
+    waiting.set(id, {
+      kind,
+      settle: (isLeft) => {
+        other?.settle(isLeft);
+        settle(isLeft);
+      },
+    });
+  };
+  const taken = (limit: number, fits: (kind: string) => boolean) => {
+    const some = [...waiting].filter(([, { kind }]) => fits(kind)).slice(0, limit);
+    for (const [id] of some) waiting.delete(id);
+    return new Map(some);
+  };
 
   return {
-    /** Resolves when each of them was looked for. */
-    want: async (ids: readonly string[], kind = ''): Promise<void> => {
+    /** Resolves when each of them was looked for, with those for which there is no place. */
+    want: async (ids: readonly string[], kind = ''): Promise<readonly string[]> => {
       if (isRefused) throw stopping();
       let refuse: (error: Error) => void = () => {};
       const refused = new Promise<never>((_resolve, reject) => (refuse = reject));
       refusals.add(refuse);
       const settled = ids.map(
         (id) =>
-          new Promise<void>((resolve) => {
-            const before = waiting.get(id);
-            const settle = () => {
-              before?.settle();
-              resolve();
-            };
-            waiting.set(id, { kind, settle });
+          new Promise<string[]>((resolve) => {
+            putBack(id, { kind, settle: (isLeft) => resolve(isLeft ? [id] : []) });
           }),
       );
       try {
-        await Promise.race([Promise.all(settled), refused]);
+        return (await Promise.race([Promise.all(settled), refused])).flat();
       } finally {
         refusals.delete(refuse);
       }
     },
-    /** Those to look for next, the oldest first. */
-    next: (limit: number, isFull: (kind: string) => boolean = () => false): string[] => {
-      const ids: string[] = [];
-      for (const [id, { kind }] of waiting) {
-        if (ids.length >= limit) break;
-        if (!isFull(kind)) ids.push(id);
-      }
-      return ids;
+    isAny: (): boolean => waiting.size > 0,
+    /** Leaves to others what has no place here. */
+    leave: (isFull: (kind: string) => boolean): void => {
+      for (const { settle } of taken(Infinity, isFull).values()) settle(true);
     },
-    settle: (ids: Iterable<string>): void => {
-      for (const id of ids) {
-        waiting.get(id)?.settle();
-        waiting.delete(id);
+    /** Looks for the oldest. What is named meanwhile waits for the look after this one, which knows more. */
+    lookFor: async <T extends Looked>(limit: number, look: (ids: readonly string[]) => Promise<T>): Promise<T> => {
+      const some = taken(limit, () => true);
+      let looked: T | null = null;
+      try {
+        looked = await look([...some.keys()]);
+        return looked;
+      } finally {
+        // When the look has failed they wait for the next one.
+        for (const [id, named] of some) {
+          if (looked === null) putBack(id, named);
+          else named.settle(looked.left(id));
+        }
       }
     },
     /** How many of each kind wait. */

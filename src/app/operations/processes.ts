@@ -34,7 +34,7 @@ interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
   readonly kinds: readonly string[];
   readonly facts: ProcessFacts;
   /** Something is free that others have held, or this process may go on after a break. */
-  readonly onFree: () => void;
+  readonly onFree: (ended: readonly string[]) => void;
 }
 
 /**
@@ -118,14 +118,14 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
     isFirst = found.isKeeper;
     if (wasBroken) log.warn('lease_was_over', { process_id: id });
     if (found.isAnyGone) await rescue();
-    if (wasBroken) onFree();
+    if (wasBroken) onFree([]);
   };
 
   const rescue = async () => {
     const { ended, runs, parts } = await store.rescueLeft(id);
     for (const gone of ended) log.warn('process_gone', { process_id: gone });
     if (runs + parts > 0) log.warn('rescued', { runs, parts });
-    if (runs + parts > 0) onFree();
+    if (ended.length + runs + parts > 0) onFree(ended);
   };
 
   const turn = async () => {

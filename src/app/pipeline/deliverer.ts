@@ -26,7 +26,7 @@ export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
   /** Serves the chats that a job names, as far as they are free. Resolves when each was looked at. */
-  take(chatIds: readonly string[]): Promise<void>;
+  take(chatIds: readonly string[]): Promise<readonly string[]>;
   refuse(): void;
   /** Looks at the next step for what no job has named. */
   look(): void;
@@ -119,23 +119,25 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (!deps.processes.isHeld()) return nothing;
       if (!opened) await pacer.open();
       opened = true;
-      const named = wanted.next(limit);
-      if (!looks.isDue(now, named)) return nothing;
+      const isAnyNamed = wanted.isAny();
+      if (!looks.isDue(now, isAnyNamed)) return nothing;
       const places = Math.min(limit, concurrency - inHand.size());
       if (places <= 0) return nothing;
       const free = pacer.book(places);
-      // The pace says when there is room again, and then all chats are looked at.
       if (free === 0) {
-        wanted.settle(named);
+        // The pace says when there is room again, and then all chats are looked at.
+        await wanted.lookFor(limit, async () => ({ left: () => false }));
         looks.later();
         return nothing;
       }
-      const { only } = looks.which(now, named);
-      const claimed = await claim(now, free, only);
-      if (only !== undefined) {
-        wanted.settle(claimed.length < free ? only : claimed.map(({ chatId }) => chatId));
-        return { taken: claimed.length, more: wanted.size() > 0 && inHand.size() < concurrency };
+      if (!looks.begin(now, isAnyNamed)) {
+        const { claimed } = await wanted.lookFor(free, async (only) => ({
+          claimed: await claim(now, free, only),
+          left: () => false,
+        }));
+        return { taken: claimed.length, more: wanted.isAny() && inHand.size() < concurrency };
       }
+      const claimed = await claim(now, free);
       after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
       if (claimed.length === 0) {
         const drawn = await redraws.look(now);
@@ -143,7 +145,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       }
       const isMore = claimed.length === free && inHand.size() < concurrency;
       if (isMore) looks.now();
-      return { taken: claimed.length, more: isMore || wanted.size() > 0 };
+      return { taken: claimed.length, more: isMore || wanted.isAny() };
     },
     nextAt: (now) => looks.nextAt(now, () => nextAt(now)),
     take: (chatIds) => {

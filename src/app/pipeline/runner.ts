@@ -1,17 +1,15 @@
 import { errorText } from '../../domain/errors.ts';
-import { admittedFault } from '../../domain/grant.ts';
-import * as limits from '../../domain/limits.ts';
-import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
-import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
-import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import { outgoingKey } from '../../domain/occurrence.ts';
+import { taskSourceOf } from '../../domain/run.ts';
+import type { Outcome, Actions } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
-import { effectText } from '../actions/form.ts';
 import { createLooks } from '../jobs/looks.ts';
 import { createWanted } from '../jobs/wanted.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { WorkEngine } from '../ports/hints.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
+  Batch,
   Counts,
   RunEnd,
   RunStore,
@@ -19,14 +17,13 @@ import type {
   StartBatch,
   Started,
   StartedRun,
-  StartPlan,
-  Unreadable,
 } from '../ports/pipeline.ts';
 import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
-import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
+import { brokenEnd, endOf, thrownEnd } from './runner-ends.ts';
 import { filesOf, keepFiles, type FileDeps } from './runner-files.ts';
+import { startPlan } from './runner-starts.ts';
 import { createLostClaims, createProgress, tellTraced, waitAtMost } from './workers.ts';
 
 /**
@@ -36,8 +33,8 @@ import { createLostClaims, createProgress, tellTraced, waitAtMost } from './work
 export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
-  /** Starts the runs that a job names, as there are places. Resolves when each was started, or found not to be ready. */
-  take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<void>;
+  /** Starts the runs that a job names, as there are places. Answers those for which there is no place; the others were started, or are not ready. */
+  take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<readonly string[]>;
   /** Kinds of which there is no place for one more. */
   full(): readonly string[];
   /** What jobs have named and was not started is left to others. */
@@ -78,6 +75,8 @@ interface Live {
   readonly controller: AbortController;
   readonly done: Promise<void>;
 }
+
+const nothing: Counts = { taken: 0, more: false };
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { store, bell, log, timer } = deps;
@@ -123,20 +122,20 @@ export function createRunner(deps: RunnerDeps): Runner {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      const named = free <= 0 ? [] : wanted.next(free, isFull);
-      if (stopping || free <= 0 || !looks.isDue(now, named) || !deps.processes.isHeld())
-        return { taken: 0, more: false };
-      const which = looks.which(now, named);
-      const { taken, more, started, left } = await claims.claim(() =>
-        startSome(deps, { now, limit: free, ...which }, kindsOf(live)),
-      );
+      wanted.leave((kind) => free <= 0 || isFull(kind));
+      const isAnyNamed = wanted.isAny();
+      if (stopping || free <= 0 || !looks.isDue(now, isAnyNamed) || !deps.processes.isHeld()) return nothing;
+      const start = (which: Omit<StartBatch, keyof Batch>) =>
+        claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
+      const isLook = looks.begin(now, isAnyNamed);
+      const { taken, more, started } = isLook
+        ? await start(looks.queuedBefore(now))
+        : await wanted.lookFor(free, (only) => start({ only }));
       for (const one of started) execute(one);
-      if (which.only !== undefined) wanted.settle(named.filter((id) => !left.has(id)));
-      else if (more) looks.now();
+      if (isLook && more) looks.now();
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
-      const isMoreNamed = wanted.next(1, isFull).length > 0;
-      return { taken, more: (more || isMoreNamed) && live.size < deps.concurrency };
+      return { taken, more: (more || wanted.isAny()) && live.size < deps.concurrency };
     },
     nextAt: async (now) => {
       if (live.size >= deps.concurrency) return null;
@@ -188,7 +187,7 @@ function isKindFull({ concurrency }: RunnerDeps, kind: string, count = 0): boole
 }
 
 /** What it started, and the ids of what had no place. */
-type SomeStarted = Started & { readonly left: ReadonlySet<string> };
+type SomeStarted = Started & { readonly left: (id: string) => boolean };
 
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
 async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string[]): Promise<SomeStarted> {
@@ -210,7 +209,7 @@ async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string
       return plan;
     });
   });
-  return { ...made, left };
+  return { ...made, left: (id) => left.has(id) };
 }
 
 function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
@@ -318,106 +317,4 @@ function scopesOf(actions: Actions, { input, grant, createdAt }: StartableRun): 
 function keyOf({ id, taskId, input }: StartableRun): string {
   if (input.again !== undefined) return input.again.outgoingKey;
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
-}
-
-/** Whether a claimed run may start, has to wait, or how it ends without an attempt. */
-function startPlan(deps: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
-  const { actions, ids, log } = deps;
-  if ('unreadable' in run) {
-    log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
-    const error = `unreadable: ${run.unreadable}`;
-    return ended(run.id, { status: 'failed', occurrence: 'failed', errorCode: 'internal', error });
-  }
-  const interrupted = run.status === 'running';
-  const refused = refusal(actions, run, now) ?? withoutConsent(run, now);
-  if (refused !== null) {
-    const { status, error } = refused;
-    const notices = noticesOf(ids, run, { status, error, attempts: run.attempts, finishedAt: now });
-    return { ...ended(run.id, refused), interrupted, notices };
-  }
-  const waits = consentPlan(actions, ids, run, now);
-  if (waits !== null) return { ...waits, interrupted };
-  const { action: spec } = run.input;
-  const hold = holdOf(actions, run, now);
-  if (hold !== null) return { runId: run.id, does: 'wait', interrupted, ...hold };
-  const costs = interrupted || run.reserved === null ? deps.reckoning.costsOf(spec) : null;
-  if (costs === null) return { runId: run.id, does: 'start', interrupted };
-  const without = { ...ended(run.id, leftOut('budget')), interrupted };
-  return { runId: run.id, does: 'start', interrupted, reserve: { costs, without } };
-}
-
-/** A test begins whatever holds it, so that it says within its attempt what stands in the way. */
-function holdOf(actions: Actions, { id: runId, taskId, input }: StartableRun, now: number) {
-  if (input.message?.isTest === true) return null;
-  const { action: spec } = input;
-  return actions.get(spec.kind)?.hold?.({ spec, runId, taskId }, now) ?? null;
-}
-
-/** Null where it may happen: nobody needs to allow it, or somebody has. */
-function consentPlan(
-  actions: Actions,
-  ids: RunnerDeps['ids'],
-  { id, taskId, input, policy, consent }: StartableRun,
-  now: number,
-): Extract<StartPlan, { does: 'wait' }> | null {
-  const action = actions.get(input.action.kind);
-  const isAsked = taskId !== null && policy.approval === 'required' && isEffect(action, input.action);
-  if (!isAsked || consent?.is === 'given') return null;
-  const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
-  if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
-  const decideBy = now + effectExpiryMs;
-  const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
-  return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
-}
-
-/** It ends before the next slot of a daily task, which would find its run in the way. */
-const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-/** The effect was refused, or nobody allowed it in time. */
-function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {
-  if (status === 'running' || consent === null || consent.is === 'given') return null;
-  if (consent.is === 'asked' && consent.decideBy > now) return null;
-  const error = consent.is === 'asked' ? 'nobody approved it in time' : 'discarded';
-  return { status: 'cancelled', occurrence: 'skipped', reason: 'discarded', errorCode: 'not_allowed', error };
-}
-
-interface Refusal {
-  readonly status: 'failed' | 'cancelled';
-  readonly occurrence: 'failed' | 'cancelled' | 'skipped';
-  readonly reason?: Extract<StartPlan, { does: 'end' }>['reason'];
-  readonly error: string;
-  readonly errorCode: RunErrorCode;
-}
-
-const calledOff = { status: 'cancelled', occurrence: 'cancelled', errorCode: 'cancelled' } as const;
-
-function ended(runId: string, { reason = null, ...refusal }: Refusal): Extract<StartPlan, { does: 'end' }> {
-  return { runId, does: 'end', interrupted: false, reason, ...refusal };
-}
-
-function refusal(actions: Actions, run: StartableRun, now: number): Refusal | null {
-  if (run.cancelRequested) return { ...calledOff, reason: 'cancelled', error: 'cancelled' };
-  if (run.taskState === 'deleted') {
-    return { ...calledOff, reason: 'deleted', error: 'the task was deleted' };
-  }
-  const { action: spec } = run.input;
-  const action = actions.get(spec.kind);
-  // An attempt that was lost may have done something, whatever has become of its kind.
-  if (action === undefined) return run.status === 'running' ? afterCrash(false, run) : leftOut('gone_kind');
-  const at = { admittedAt: run.createdAt, now };
-  const fault = run.taskId === null ? null : admittedFault(run.grant, actions.scopesOf(spec), at);
-  if (fault !== null) return leftOut(fault);
-  return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
-}
-
-function leftOut(reason: Obstacle | 'budget'): Refusal {
-  return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason, error: reason };
-}
-
-/** An attempt lost in a crash costs no retry, but it is repeated only if that does no harm, and not for ever. */
-function afterCrash(repeatable: boolean, run: StartableRun): Refusal | null {
-  const lost = { status: 'failed', occurrence: 'failed', errorCode: 'interrupted' } as const;
-  if (!repeatable) return { ...lost, error: 'interrupted, effects unknown' };
-  if (run.interruptions + 1 < limits.interruptionsMax) return null;
-  return { ...lost, error: `interrupted ${limits.interruptionsMax} times` };
 }

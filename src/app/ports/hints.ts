@@ -61,7 +61,8 @@ export interface WorkEngine {
   readonly name: EngineName;
   /** From now on jobs come to this worker. Each is its own until it is completed or failed, or until the worker is gone. */
   claim(worker: Claimant): Promise<void>;
-  complete(job: Job): void;
+  /** What of it had no place here comes to whoever has one. */
+  complete(job: Job, left?: readonly string[]): void;
   /** It comes once more, to whoever is free; after a few times the row alone is left. */
   fail(job: Job, error: string): void;
   /** Runs that are under way were called off: whoever holds them looks. */

@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import type { Backups } from '../../app/ports/outside.ts';
+import type { Backups, Log } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
 import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
+import { openSharedWork, type SharedWork } from '../jobs/shared-work.ts';
 import type { Engine, Script } from './engine.ts';
 import {
   connect,
@@ -31,6 +32,8 @@ export interface Opened {
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
   readonly connections: (() => ConnectionsUsed) | null;
+  /** Null where this process has the database for itself. */
+  readonly work: SharedWork | null;
   /** Has this called after each commit of this process that has written events. */
   onEvents(call: () => void): void;
   /** Has this called after each transaction without an answer: it may be committed, and nobody rings for what it left. */
@@ -46,6 +49,7 @@ export interface Opening {
   /** The database is away, and why; null when it is back. */
   readonly onAway?: (error: Error | null) => void;
   readonly timer: Session['timer'];
+  readonly log?: Log;
   readonly pace?: Session['pace'];
   /** Absent where this process wants the database for itself. */
   readonly shared?: Session['shared'];
@@ -159,6 +163,7 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 async function openPostgres(opening: Opening): Promise<Opened> {
   const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
   let pool: Pool | null = null;
+  let work: SharedWork | null = null;
   const lock = await lockPostgres({
     url: directUrl,
     holder,
@@ -178,8 +183,10 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
     pool = postgresPool(url, { home, max: poolMax });
     const connections = whileHeld(pool, lock);
+    work = shared === undefined ? null : await openWork(opening);
+    const engine = postgresEngine(connections, { home: null, hasCallers });
     return {
-      ...opened(postgresEngine(connections, { home: null, hasCallers }), migrated, lock),
+      ...opened(work?.over(engine) ?? engine, migrated, lock, work),
       keepsCallers: hasCallers,
       backups: null,
       connections: connections.used ?? null,
@@ -190,11 +197,20 @@ async function openPostgres(opening: Opening): Promise<Opened> {
   }
 }
 
+const silent = () => undefined;
+const noLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
+function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening): Promise<SharedWork> {
+  const { host, pid, since } = holder;
+  return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log });
+}
+
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
 function opened(
   engine: Engine,
   migrated: Migrated,
   lock: Lock,
+  work: SharedWork | null = null,
 ): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
@@ -206,6 +222,7 @@ function opened(
   return {
     store,
     migrated,
+    work,
     onEvents: (call) => {
       wroteEvents = call;
     },
@@ -214,6 +231,7 @@ function opened(
     },
     close: async () => {
       try {
+        await work?.close();
         await store.close();
       } finally {
         await lock.release();

@@ -23,8 +23,8 @@ interface GraphileDeps {
   readonly hints: Hints;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
-  /** The address leads to a pooler, over which nobody is told of new jobs: they are looked for each second. */
-  readonly isPooled?: boolean;
+  /** Nobody is told of new jobs over the address, because it is that of a pooler: they are looked for each second. */
+  readonly isDeaf?: boolean;
 }
 
 interface GraphileWorker {
@@ -48,7 +48,7 @@ const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
 /** Places that look, who is told, and one for what is asked beside. */
-const connectionsMax = 5;
+const connectionsMax = 6;
 
 const runPrefix = 'run:';
 const deliver = 'deliver';
@@ -150,7 +150,8 @@ function createEngine(deps: EngineDeps): WorkEngine {
             // Both at 0, or a stop does not wait until what was done is written.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
-            preparedStatements: deps.isPooled !== true,
+            maxPoolSize: atOnce + 2,
+            preparedStatements: deps.isDeaf !== true,
           },
         },
       });
@@ -160,7 +161,15 @@ function createEngine(deps: EngineDeps): WorkEngine {
       };
       runner.promise.then(() => over(null), over);
     },
-    complete: ({ id }) => ended(id)?.complete(),
+    complete: (job, left = []) => {
+      const held = ended(job.id);
+      if (!('runs' in job) || left.length === 0) return held?.complete();
+      const how = { maxAttempts: triesMax, flags: [job.kind] };
+      utils.addJob(runPrefix + job.kind, { runs: left }, how).then(
+        () => held?.complete(),
+        (error: unknown) => held?.fail(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
     fail: ({ id }, error) => ended(id)?.fail(new Error(error)),
     cancel: deps.cancel,
     wake: (loop) => {
@@ -185,10 +194,10 @@ function createEngine(deps: EngineDeps): WorkEngine {
 }
 
 /** While the connection over which it is told of new jobs is lost, they are looked for. */
-function createUnheard({ timer, processId, isPooled = false }: EngineDeps) {
+function createUnheard({ timer, processId, isDeaf = false }: EngineDeps) {
   const events = new EventEmitter() as WorkerEvents;
   let workers: WorkerPool | null = null;
-  let [isHeard, isStopping] = [!isPooled, false];
+  let [isHeard, isStopping] = [!isDeaf, false];
   let callOff: (() => void) | null = null;
   const look = () => {
     if (!isStopping) workers?.nudge(atOnce);
@@ -204,14 +213,14 @@ function createUnheard({ timer, processId, isPooled = false }: EngineDeps) {
     // By this name its jobs are freed when this process is gone.
     workerPool.id = processId;
     workers = workerPool;
-    if (isPooled) lookAgain();
+    if (isDeaf) lookAgain();
   });
   events.on('pool:listen:error', () => {
     isHeard = false;
     if (callOff === null) lookAgain();
   });
   events.on('pool:listen:success', () => {
-    isHeard = !isPooled;
+    isHeard = !isDeaf;
   });
   return {
     events,

@@ -26,6 +26,7 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
   let [waiting, made, isTurning] = [[] as Held[], 0, false];
   const workers = new Map<string, Worker>();
 
+  const nextId = () => String((made += 1));
   const hand = () => {
     for (let isAny = true; isAny;) {
       isAny = false;
@@ -55,7 +56,7 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
 
   return {
     added: (offered) => {
-      const jobs = jobsOf(offered).map((job): Job => ({ ...job, id: String((made += 1)) }));
+      const jobs = jobsOf(offered).map((job): Job => ({ ...job, id: nextId() }));
       waiting.push(...jobs.map((job) => ({ job, tries: 0 })));
       if (offered.isCancel) cancel();
       soon();
@@ -73,7 +74,8 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
           workers.set(workerId, worker);
           soon();
         },
-        complete: (job) => {
+        complete: (job, left = []) => {
+          if ('runs' in job && left.length > 0) waiting.push({ job: { ...job, id: nextId(), runs: left }, tries: 0 });
           worker?.held.delete(job.id);
           soon();
         },

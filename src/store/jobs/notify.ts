@@ -7,6 +7,8 @@ import { connect, type Connected } from '../engine/lock.ts';
 export interface NotifyHints extends Hints {
   /** Resolves when the first connection hears. */
   readonly open: () => Promise<void>;
+  /** Nothing is heard over this address, because it is that of a pooler: everybody looks each second instead. */
+  readonly isDeaf: () => boolean;
   close(): Promise<void>;
 }
 
@@ -23,18 +25,19 @@ interface NotifyDeps {
 
 const channel = 'cronogram';
 /**
- * `gather`: hints in a row are told by one statement. `beat`: a connection that was cut without a word is found out by a word to itself;
- * more often would be most of what an idle process asks. `answer`: how long that word may take. `retry`: the longest pause
+ * `gather`: hints in a row are told by one statement, events later than the rest, because they come with every commit. `beat`: a connection that was cut without a word is found out by a word to itself;
+ * more often would be most of what an idle process asks. `answer`: how long that word may take, and `echo` how long until it is heard. `retry`: the longest pause
  * before the next try, so that a database that is back is heard within seconds.
  */
-const paceMs = { gather: 10, beat: 30_000, answer: 4000, retry: 1000 };
+const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, echo: 1000, look: 1000, retry: 1000 };
 
 export function createNotifyHints(deps: NotifyDeps): NotifyHints {
   const { url, processId, timer, log, onLost = () => undefined, pace = paceMs } = deps;
   const listeners = new Map<Hint, Set<() => void>>();
   const waiting = new Set<Hint>();
   let connection: Connected | null = null;
-  let [isClosed, isGathering, failures] = [false, false, 0];
+  let [isClosed, isDeaf, failures] = [false, true, 0];
+  let flushAt = Infinity;
   let callOffBeat = () => {};
 
   const callAll = (hints: Iterable<Hint>) => {
@@ -42,7 +45,8 @@ export function createNotifyHints(deps: NotifyDeps): NotifyHints {
   };
   const heard = (payload: string | undefined) => {
     const { from, hints } = readWord(payload);
-    if (from !== processId) callAll(hints);
+    if (from === processId) isDeaf = false;
+    else callAll(hints);
   };
   const say = async (on: Connected, hints: readonly Hint[]) => {
     await on.client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from: processId, hints })]);
@@ -58,7 +62,7 @@ export function createNotifyHints(deps: NotifyDeps): NotifyHints {
     void connectAgain();
   };
   const flush = async () => {
-    isGathering = false;
+    flushAt = Infinity;
     const on = connection;
     if (on === null || waiting.size === 0) return;
     const hints = [...waiting];
@@ -91,8 +95,25 @@ export function createNotifyHints(deps: NotifyDeps): NotifyHints {
     connection = made;
     made.client.on('error', (error) => lose(made, error));
     made.client.on('end', () => lose(made, 'the connection has ended'));
+    if (isDeaf) {
+      await say(made, []);
+      await echo();
+    }
     beat(made);
     void flush();
+  };
+  const echo = async () => {
+    for (let waited = 0; isDeaf && waited < pace.echo; waited += pace.gather)
+      await new Promise<void>((resolve) => timer.after(pace.gather, resolve));
+  };
+  const lookEachSecond = () => {
+    log.warn('hints_deaf', { advice: 'set DATABASE_DIRECT_URL to the address of the Postgres server itself' });
+    const look = () => {
+      if (isClosed) return;
+      callAll(listeners.keys());
+      timer.after(pace.look, look);
+    };
+    look();
   };
   const connectAgain = async () => {
     while (!isClosed) {
@@ -113,16 +134,21 @@ export function createNotifyHints(deps: NotifyDeps): NotifyHints {
   return {
     publish: (hint) => {
       waiting.add(hint);
-      if (isGathering) return;
-      isGathering = true;
-      timer.after(pace.gather, () => void flush());
+      const ms = hint === 'events' ? pace.gatherEvents : pace.gather;
+      if (flushAt <= ms) return;
+      flushAt = ms;
+      timer.after(ms, () => void flush());
     },
     on: (hint, call) => {
       const calls = listeners.get(hint) ?? new Set();
       listeners.set(hint, calls.add(call));
       return () => calls.delete(call);
     },
-    open: listen,
+    open: async () => {
+      await listen();
+      if (isDeaf) lookEachSecond();
+    },
+    isDeaf: () => isDeaf,
     close: async () => {
       isClosed = true;
       callOffBeat();

@@ -1,4 +1,5 @@
 import type { Job, Offer } from '../../app/ports/hints.ts';
+import { beyond } from '../engine/caller.ts';
 import type { Engine, Script } from '../engine/engine.ts';
 
 /** Everything that one transaction has offered, each run and chat once. */
@@ -47,7 +48,7 @@ function* gathering<T>(script: Script<T>, made: Gathered, counter: Counter): Scr
       step = script.next(null as never);
     } else step = script.next(yield step.value);
   }
-  if (made.isAny() && counter.add !== undefined) yield* counter.add(made);
+  if (made.isAny() && counter.add !== undefined) yield* beyond(counter.add(made));
   return step.value;
 }
 

@@ -38,7 +38,7 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { KeyRing, RunSecrets } from '../app/ports/secrets.ts';
+import type { KeyRing } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
 import type { Trials } from '../app/tasks/definition.ts';
@@ -106,8 +106,6 @@ export interface Outside {
   readonly expressions?: Expressions;
   /** Absent where no task reaches outside. */
   readonly outbound?: OutboundOfTasks;
-  /** In the place of those that the store keeps. */
-  readonly runSecrets?: RunSecrets;
   /** The kinds of actions; those of the registry where none are named. */
   readonly actions?: readonly ActionEntry[];
   /** In which days begin where nobody says otherwise. */
@@ -173,7 +171,6 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly nagging: Nagging;
   readonly approvals: Approvals;
   readonly secrets: SecretKeeping;
-  readonly runSecrets: RunSecrets;
   readonly secretQuestions: SecretQuestions;
   connect(loop: LoopName, ring: () => void): void;
 }
@@ -241,7 +238,13 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
+  const runner = createRunner({
+    ...shared,
+    actions,
+    blobs,
+    takes: (outside.process ?? aloneProcess).takes,
+    concurrency: settings.RUN_CONCURRENCY,
+  });
   const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });

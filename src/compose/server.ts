@@ -5,7 +5,6 @@ import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
-import { noHints } from '../app/ports/hints.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { LoopName, Templates } from '../app/ports/outside.ts';
@@ -13,7 +12,7 @@ import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import { does } from '../domain/processes/process.ts';
-import { createEventStreams, type EventStreams } from '../http/events.ts';
+import { createEventStreams } from '../http/events.ts';
 import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
@@ -30,13 +29,14 @@ import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault } from '../system/vault.ts';
-import { asideApi } from '../telegram/api.ts';
+import { asideApi, whileHeld } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
-import { composeRooms, type Outside, type Rooms, type World, endsPerClaim } from './assembly.ts';
+import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
+import { hearOthers, sharedWorkOf } from './shared-work.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -163,7 +163,9 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const store = meteredStore(opened.store, { meter, clock });
   const pool = createPool({ ...patient, meter });
   const site: { url: string | null } = { url: null };
-  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url });
+  const isHeld = (): boolean => rooms.processes.isHeld();
+  const heldApi = whileHeld(wire.api, isHeld);
+  const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
   const rooms = composeRooms(config, world, {
     store,
     ...sharedWorkOf(opened, config.ROLE, starting.onLost),
@@ -182,11 +184,11 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     templates: starting.templates ?? createTemplates(pool.run),
     expressions: createExpressions(pool.run),
     secondOpinion: config.SECOND_OPINION ? { opinion: createSecondOpinion(pool.run), meter } : null,
-    platform: (budget) => createPlatform(asideApi(wire.api, budget), { clock, defaultTimezone }),
+    platform: (budget) => createPlatform(asideApi(heldApi, budget), { clock, defaultTimezone }),
     vault: openVault(vaultSource(config)),
     notepad: openNotepad(join(dataFolder(config), 'alarm.json'), log),
     transport: (budget, blobs, kinds) =>
-      telegramTransport({ ...world, api: wire.api, store, blobs, budget, kinds, defaultTimezone }),
+      telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
   await rooms.processes.begun();
   const batchMax = config.BATCH_SIZE;
@@ -222,44 +224,6 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
   return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
-}
-
-/** Jobs and hints of several processes; a process alone has none. */
-function sharedWorkOf(
-  { work }: Opened,
-  role: Config['ROLE'],
-  onEnd: (error: Error) => void,
-): Pick<Outside, 'workEngine' | 'hints'> {
-  if (work === null) return {};
-  const turns = () => does(role, 'work');
-  return {
-    hints: work.hints,
-    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),
-  };
-}
-
-interface Hearing {
-  readonly rooms: Rooms;
-  readonly loops: readonly Loop[];
-  readonly streams: EventStreams;
-}
-
-/** What wakes loops and streams, beside what happens in their own rooms. */
-function hearOthers(opened: Opened, { rooms, loops, streams }: Hearing): void {
-  const hints = opened.work?.hints ?? noHints;
-  opened.onEvents(() => {
-    streams.hint();
-    hints.publish('events');
-  });
-  hints.on('events', streams.hint);
-  for (const loop of loops) {
-    const { name } = loop;
-    if (name === 'scheduler' || name === 'acks') hints.on(name, () => loop.ring());
-  }
-  opened.onDoubt(() => {
-    rooms.jobs.lookAround();
-    for (const loop of loops) loop.ring();
-  });
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {

@@ -126,7 +126,7 @@ function systemIn(folder: string, userConfig: string): System {
     host: hostname(),
     userUnits: join(userConfig, 'systemd', 'user'),
     systemUnits: '/etc/systemd/system',
-    userName: userInfo().username,
+    userName: ownName(),
     zoneGuess: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     isRunning,
     hasSystemd: () => existsSync('/run/systemd/system'),
@@ -163,10 +163,17 @@ function run(command: string, args: readonly string[]): Promise<Ran> {
   });
 }
 
-/** The number where there is no name; systemd takes both. */
+/** The number where there is no name, as of a container that runs under any number; systemd takes both. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 0);
+  }
+}
+
 function nameOf(uid: number): string {
-  const { uid: ownUid, username } = userInfo();
-  if (uid === ownUid) return username;
+  if (uid === process.getuid?.()) return ownName();
   const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
   const entry = lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid));
   return entry?.[0] ?? String(uid);

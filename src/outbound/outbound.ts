@@ -29,6 +29,8 @@ export interface OutboundDeps {
   readonly site?: () => string | null;
   readonly resolver?: Resolver;
   readonly ca?: string;
+  /** Whether this process may still do what tasks want; absent where nobody can take over from it. */
+  readonly isHeld?: () => boolean;
 }
 
 export interface GuardedOutbound extends Outbound, Egress, TrustedOutbound {
@@ -39,9 +41,16 @@ export interface GuardedOutbound extends Outbound, Egress, TrustedOutbound {
   close(): Promise<void>;
 }
 
+const unheld: OutboundEnd = {
+  is: 'failed',
+  type: 'NETWORK',
+  error: 'this process was away, and another may have taken over',
+  isUnsent: true,
+};
+
 /** Requests of tasks. */
 export function createOutbound(deps: OutboundDeps): GuardedOutbound {
-  const { timer, stopwatch, allow, site = () => null, ca } = deps;
+  const { timer, stopwatch, allow, site = () => null, ca, isHeld = () => true } = deps;
   const rules: EgressRules = { allow, site, isOwn: ownAddresses(stopwatch) };
   const resolver = deps.resolver ?? createResolver({ stopwatch });
   const agents = createAgents({
@@ -64,7 +73,8 @@ export function createOutbound(deps: OutboundDeps): GuardedOutbound {
       const agent = agents.of(judged.via, identity);
       return 'fault' in agent ? { is: 'unusable', error: agent.fault } : { is: 'open', url: judged.url, agent };
     };
-  const callOpen = (request: OutboundRequest) =>
+  const callOpen = async (request: OutboundRequest): Promise<OutboundEnd> => (isHeld() ? callNow(request) : unheld);
+  const callNow = (request: OutboundRequest) =>
     call(request, { timer, held, follows: request.staysThere !== true, open: openFor(narrowing(request.narrowedTo)) });
   return {
     judge: (url, narrowedTo) => {

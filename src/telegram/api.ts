@@ -36,6 +36,12 @@ export function asideApi(api: AsideApi, budget: Pick<Budget, 'aside'>): AsideApi
   return { ask: (...asked) => budget.aside(() => api.ask(...asked)) };
 }
 
+/** Calls of a process that others may have taken over from do not leave it. */
+export function whileHeld(api: TelegramApi, isHeld: () => boolean): TelegramApi {
+  const error = 'this process was away, and another may have taken over';
+  return { ...api, ask: async (...asked) => (isHeld() ? api.ask(...asked) : { is: 'unreached', error }) };
+}
+
 interface TelegramApiDeps {
   readonly token: string;
   readonly apiRoot: string;

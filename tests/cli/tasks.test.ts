@@ -334,18 +334,18 @@ describe('a sentence on the command line', () => {
     await bot.say('ada', lab, '/allow');
     const here = new Intl.DateTimeFormat('en-US').resolvedOptions().timeZone;
     const words = 'every day at 9 hello';
-    const own = `Read in ${here}, the zone of this computer; --timezone names another.\n`;
-    expect((await well(`task create ${words} --thread-key lab`)).err).toContain(own);
+    /** On one line, however long the zone of this computer is. */
+    const told = async (line: string) => (await well(line)).err.replaceAll('\n', ' ');
+    const own = `Read in ${here}, the zone of this computer; --timezone names another.`;
+    expect(await told(`task create ${words} --thread-key lab`)).toContain(own);
     await bot.say('ada', lab, '/tz Madrid');
-    const chat = 'Read in Europe/Madrid, the zone of The Lab; --timezone names another.\n';
+    const chat = 'Read in Europe/Madrid, the zone of The Lab; --timezone names another.';
     const made = await well(`task create ${words} --thread-key lab`);
     expect(made.out).toContain('09:00 (Europe/Madrid)');
-    expect(made.err).toContain(chat);
-    expect((await well(`task create ${words} --thread-key telegram:chat:${lab}:topic:7 --dry-run`)).err).toContain(
-      chat,
-    );
-    expect((await well('schedule preview every day at 9 --thread-key lab')).err).toContain(chat);
-    expect((await well('schedule preview every day at 9')).err).toContain(own);
+    expect(made.err.replaceAll('\n', ' ')).toContain(chat);
+    expect(await told(`task create ${words} --thread-key telegram:chat:${lab}:topic:7 --dry-run`)).toContain(chat);
+    expect(await told('schedule preview every day at 9 --thread-key lab')).toContain(chat);
+    expect(await told('schedule preview every day at 9')).toContain(own);
     // A zone that was named needs no word.
     expect((await well(`task create ${words} --thread-key lab --timezone Asia/Tokyo`)).err).not.toContain('Read in');
     expect((await well('task create every day at 9 Tokyo time hello --thread-key lab')).err).not.toContain('Read in');

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stopMaxMs } from '../../src/domain/limits.ts';
@@ -292,4 +294,19 @@ describe('service uninstall', () => {
 it('lines that systemd reads otherwise are those with comments, backslashes and backticks', () => {
   const lines = ['A=1', 'B="x y"', "C='a # b'", 'D=1 # c', 'E=a\\b', 'F=`x`', '# G=1 # x', 'H="a" # b', 'I=a#b'];
   expect(oddLines(lines.join('\n')).map(({ variable }) => variable)).toEqual(['D', 'E', 'F', 'H', 'I']);
+});
+
+it('the user of this process is told by its number where the system has no name for it, as in a container', () => {
+  const { userInfo } = os;
+  onTestFinished(() => {
+    os.userInfo = userInfo;
+    syncBuiltinESMExports();
+  });
+  os.userInfo = () => {
+    throw new Error('uv_os_get_passwd returned ENOENT (no such file or directory)');
+  };
+  syncBuiltinESMExports();
+  const { here, folder } = hostPlace();
+  const number = String(process.getuid?.());
+  expect([here.system.userName, here.system.ownerName(folder)]).toEqual([number, number]);
 });

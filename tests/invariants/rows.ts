@@ -59,7 +59,11 @@ const bigint = 20;
 async function readPostgres(url: string): Promise<Rows> {
   const getTypeParser: pg.CustomTypesConfig['getTypeParser'] = (oid, format) =>
     Number(oid) === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
-  const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
+  const client = new pg.Client({
+    connectionString: url,
+    types: { getTypeParser },
+    options: '-c search_path=cronogram,public',
+  });
   await client.connect();
   try {
     const read: [Name, unknown[]][] = [];

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
 import { signatures } from '../../src/system/signature.ts';
-import { soon } from '../support/patience.ts';
-import { aFolder, aStub } from '../support/place.ts';
+import { soon, testMaxMs } from '../support/patience.ts';
+import { aFolder, aStub, type AtEnd } from '../support/place.ts';
 import { startProgram } from './program.ts';
 
 /** A server that is killed in the midst of a call, and the next one on its data. */
@@ -16,7 +18,7 @@ interface Heard {
 }
 
 /** Answers what `reply` says; with null it says nothing, because the caller is dead by then. */
-async function listening(reply: (heard: Heard) => Promise<readonly [number, object] | null>) {
+async function listening(atEnd: AtEnd, reply: (heard: Heard) => Promise<readonly [number, object] | null>) {
   const url = await aStub((incoming, outgoing) => {
     void text(incoming)
       .then((body) => reply({ headers: incoming.headers, body }))
@@ -26,7 +28,7 @@ async function listening(reply: (heard: Heard) => Promise<readonly [number, obje
         return outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       })
       .catch(() => outgoing.destroy());
-  });
+  }, atEnd);
   return { url, place: new URL(url).host };
 }
 
@@ -38,10 +40,10 @@ function aDeath() {
 }
 
 /** A program in a folder of its own, which can be killed and started again. */
-function keptAlive(allow: readonly string[]) {
-  const folder = aFolder();
+function keptAlive(allow: readonly string[], atEnd: AtEnd) {
+  const folder = aFolder(atEnd);
   const env = { DATABASE_URL: 'file:c.db', API_TOKEN: apiToken, EGRESS_ALLOW: allow.join(',') };
-  const begin = () => startProgram(folder, env, onTestFinished);
+  const begin = () => startProgram(folder, env, atEnd);
   let program = begin();
   const ask = async (method: string, path: string, body?: unknown) => {
     const answer = await fetch((await program.url()) + path, {
@@ -57,6 +59,15 @@ function keptAlive(allow: readonly string[]) {
       program.kill('SIGKILL');
       await program.ended;
     },
+    /** The database takes nothing from now on; the server dies once it has found that out with the next refresh token. */
+    killUnwritten: async () => {
+      const database = new Database(join(folder, 'c.db'));
+      database.exec('begin immediate');
+      await program.logs('refresh_token_not_written');
+      program.kill('SIGKILL');
+      await program.ended;
+      database.close();
+    },
     next: () => {
       program = begin();
     },
@@ -66,7 +77,8 @@ function keptAlive(allow: readonly string[]) {
       const schedule = { kind: 'cron', cron: '0 0 1 1 *', timezone: 'UTC' };
       const made = await ask('POST', '/v1/threads/cli:default/tasks', { title: 'Call', schedule, action });
       const { task_id: id } = made['task'] as { task_id: string };
-      await ask('POST', `/v1/tasks/${id}/run-now`);
+      // The run may kill the server before that has answered.
+      await ask('POST', `/v1/tasks/${id}/run-now`).catch(() => undefined);
       return id;
     },
     lastRun: async (id: string) => {
@@ -78,19 +90,31 @@ function keptAlive(allow: readonly string[]) {
   };
 }
 
+/** When the caller dies: before it is answered, or with the whole answer in its hands, which it cannot write. */
+type Moment = 'unanswered' | 'unwritten';
+
+interface Scene {
+  readonly hasGrace: boolean;
+  readonly moment: Moment;
+  readonly atEnd: AtEnd;
+}
+
 /** Rotates with each answer. With a grace the token before is good for whoever lost the answer. */
-async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
+async function tokenServer({ hasGrace, moment, atEnd }: Scene, dies: () => Promise<void>) {
   let made = 0;
   const asked: (string | null)[] = [];
-  const server = await listening(async ({ body }) => {
+  const server = await listening(atEnd, async ({ body }) => {
     const given = new URLSearchParams(body).get('refresh_token');
     asked.push(given);
     const isRepeat = hasGrace && given === `refresh-token-${made - 1}`;
     if (given !== `refresh-token-${made}` && !isRepeat) return [400, { error: 'invalid_grant' }];
     if (!isRepeat) made += 1;
     if (asked.length === 1) {
-      await dies();
-      return null;
+      const dying = dies();
+      if (moment === 'unanswered') {
+        await dying;
+        return null;
+      }
     }
     const grant = { access_token: `access-token-${made}`, token_type: 'Bearer', expires_in: 3600 };
     return [200, { ...grant, refresh_token: `refresh-token-${made}` }];
@@ -98,20 +122,21 @@ async function tokenServer(hasGrace: boolean, dies: () => Promise<void>) {
   return { ...server, asked };
 }
 
-async function refreshing(hasGrace: boolean) {
+async function refreshing(scene: Scene) {
+  const { moment, atEnd } = scene;
   const bearers: unknown[] = [];
-  const target = await listening(async ({ headers }) => {
+  const target = await listening(atEnd, async ({ headers }) => {
     bearers.push(headers.authorization);
     return [200, { price: 7 }];
   });
   const death = aDeath();
   let kill = async () => {};
-  const server = await tokenServer(hasGrace, async () => {
+  const server = await tokenServer(scene, async () => {
     await kill();
     death.came();
   });
-  const alive = keptAlive([target.place, server.place]);
-  kill = alive.kill;
+  const alive = keptAlive([target.place, server.place], atEnd);
+  kill = moment === 'unanswered' ? alive.kill : alive.killUnwritten;
   await alive.secret('CLIENT', 'client secret');
   await alive.secret('REFRESH', 'refresh-token-0');
   const client = { kind: 'oauth2', token_url: server.url, client_id: 'shop', secret: 'CLIENT' };
@@ -121,16 +146,22 @@ async function refreshing(hasGrace: boolean) {
   return { alive, server, bearers, id };
 }
 
-describe('a server that is killed', () => {
-  it('between the answer of a token server and its commit loses no token where there is a grace', async () => {
-    const { alive, server, bearers, id } = await refreshing(true);
+const moments: readonly (readonly [when: string, Moment])[] = [
+  ['while a token server answers', 'unanswered'],
+  ['between the whole answer of a token server and its commit', 'unwritten'],
+];
+
+// Each waits for the turn of the dead at a token server to be over most of the time, so they do it side by side.
+describe.concurrent('a server that is killed', () => {
+  it.for(moments)('%s loses no token where there is a grace', async ([, moment], { onTestFinished: atEnd }) => {
+    const { alive, server, bearers, id } = await refreshing({ hasGrace: true, moment, atEnd });
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect(server.asked).toEqual(['refresh-token-0', 'refresh-token-0']);
     expect(bearers).toEqual(['Bearer access-token-1']);
   });
 
-  it('there says what was lost and what to set anew where there is none', async () => {
-    const { alive, server, bearers, id } = await refreshing(false);
+  it.for(moments)('%s says what was lost where there is none', async ([, moment], { onTestFinished: atEnd }) => {
+    const { alive, server, bearers, id } = await refreshing({ hasGrace: false, moment, atEnd });
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'failed' }));
     expect((await alive.lastRun(id))?.error_message).toMatch(
       /was lost at .*set the new one with \/secrets set REFRESH/,
@@ -138,12 +169,12 @@ describe('a server that is killed', () => {
     expect([server.asked.length, bearers]).toEqual([2, []]);
   });
 
-  it('between the effect of a signed POST and its commit has one effect', async () => {
+  it('between the effect of a signed POST and its commit has one effect', async ({ onTestFinished: atEnd }) => {
     const heard: Heard[] = [];
     const effects = new Set<string>();
     const death = aDeath();
     let kill = async () => {};
-    const target = await listening(async (one) => {
+    const target = await listening(atEnd, async (one) => {
       heard.push(one);
       effects.add(String(one.headers['idempotency-key']));
       if (heard.length > 1) return [200, { ok: true }];
@@ -151,7 +182,7 @@ describe('a server that is killed', () => {
       death.came();
       return null;
     });
-    const alive = keptAlive([target.place]);
+    const alive = keptAlive([target.place], atEnd);
     kill = alive.kill;
     await alive.secret('SIGN', 'signing key');
     const auth = { kind: 'hmac', secret: 'SIGN' };
@@ -161,7 +192,7 @@ describe('a server that is killed', () => {
     await soon(async () => expect(await alive.lastRun(id)).toMatchObject({ status: 'succeeded' }));
     expect([heard.length, effects.size]).toEqual([2, 1]);
     for (const { headers, body } of heard) {
-      const signed = { body, secrets: ['signing key'], now: Date.now(), toleranceMs: 60_000 };
+      const signed = { body, secrets: ['signing key'], now: Date.now(), toleranceMs: testMaxMs };
       expect(signatures.verify(String(headers['x-schedule-signature']), signed)).toBe('valid');
     }
   });

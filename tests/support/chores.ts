@@ -11,7 +11,10 @@ interface Place {
 
 /** A housekeeper with these chores alone. */
 export function houseOf({ store, time, log = memoryLog() }: Place, chores: readonly Chore[]): Housekeeper {
-  return createHousekeeper({ store, clock: time, stopwatch: time, bell: { ring: () => undefined }, log }, chores);
+  return createHousekeeper(
+    { processes: { isKeeper: () => true }, store, clock: time, stopwatch: time, bell: { ring: () => undefined }, log },
+    chores,
+  );
 }
 
 /** Lets it do what is due, from pause to pause, until nothing is due for so long. Answers what the steps took up. */

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export const patienceMs = 60_000;
 export const testMaxMs = 150_000;
 
-const lookMs = 10;
+const lookMs = 25;
 
 /** Waits until the check holds, and answers what it answers. */
 export async function soon<T>(check: () => T | Promise<T>): Promise<T> {

@@ -79,7 +79,6 @@ export interface PipelineOptions {
   readonly actions?: readonly ActionEntry[];
   /** Without it no task calls anybody. */
   readonly outbound?: NonNullable<Outside['outbound']>;
-  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
   /** In the place of a SQLite database of its own; what tests ask of `database` is then not about it. */
   readonly engine?: Engine;
@@ -121,7 +120,6 @@ export async function aPipeline(options: PipelineOptions = {}): Promise<Pipeline
     templates: options.templates ?? promptTemplates(),
     actions: options.actions ?? registry,
     ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
-    ...(options.runSecrets === undefined ? {} : { runSecrets: options.runSecrets }),
     ...(options.vault === undefined ? {} : { vault: options.vault }),
   });
 }
@@ -134,7 +132,6 @@ interface Given {
   readonly templates: Templates;
   readonly actions: readonly ActionEntry[];
   readonly outbound?: NonNullable<Outside['outbound']>;
-  readonly runSecrets?: NonNullable<Outside['runSecrets']>;
   readonly vault?: NonNullable<Outside['vault']>;
   readonly engine?: Engine;
 }

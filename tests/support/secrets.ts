@@ -1,54 +1,49 @@
-import type { RunSecrets } from '../../src/app/ports/secrets.ts';
-import { allows, secretScope } from '../../src/domain/grant.ts';
+import { parseThreadKey } from '../../src/domain/thread.ts';
+import { openVault } from '../../src/system/vault.ts';
+import { actor, group, type Pipeline } from './pipeline.ts';
 
-interface Held {
-  value: string;
-  version: number;
-}
+/** A vault that opens after a restart of the pipeline what it sealed before. */
+export const lastingVault = () => openVault({ file: null, given: [Buffer.alloc(32, 7)] });
 
-/** Secrets of a run in the memory of a test, with what was asked of them. */
-export function secretsInMemory(given: Readonly<Record<string, string>>) {
-  let version = 0;
-  const held = new Map<string, Held>(
-    Object.entries(given).map(([name, value]) => [name, { value, version: (version += 1) }]),
-  );
-  const asked: { readonly host: string; readonly names: readonly string[] }[] = [];
-  let hosts: readonly string[] | null = null;
-  let broken = 0;
-  const runSecrets: RunSecrets = {
-    reveal: async ({ names, scopes, host }) => {
-      asked.push({ host: host.replace(/:\d+$/, ''), names });
-      for (const name of names) {
-        const refused = { is: 'refused', name } as const;
-        if (!allows(scopes, secretScope(name)))
-          return { ...refused, reason: 'grant_scope', error: `no right to ${name}` };
-        if (!held.has(name)) return { ...refused, reason: 'secret_missing', error: `There is no secret ${name}` };
-        if (hosts !== null && !hosts.includes(host.replace(/:\d+$/, '')))
-          return { ...refused, reason: 'secret_host', error: `The secret ${name} must not be sent to ${host}` };
-      }
-      return {
-        is: 'revealed',
-        values: new Map(names.map((name) => [name, { ...(held.get(name) ?? { value: '', version: 0 }) }])),
-      };
-    },
-    replace: async ({ name, version: before, value }) => {
-      if (broken > 0) {
-        broken -= 1;
-        throw new Error('the database is away');
-      }
-      if (held.get(name)?.version !== before || before === 0) return false;
-      held.set(name, { value, version: (version += 1) });
-      return true;
-    },
+/** Secrets of a chat, set and deleted as people do it. */
+export async function secretsOf(
+  p: Pipeline,
+  vault: ReturnType<typeof lastingVault>,
+  given: Readonly<Record<string, string>>,
+  threadKey = group,
+) {
+  const place = parseThreadKey(threadKey);
+  const set = async (name: string, value: string, hosts?: readonly string[]) => {
+    await p.rooms.secrets.set({ place, name, value, hosts, by: actor });
   };
+  const value = async (name: string) => {
+    const chat = await p.store.secretChat(place);
+    const scene = { names: [name], chatId: chat?.chatId ?? null, ownerId: actor } as const;
+    const row = (await p.store.secretScene(scene)).secrets[0];
+    return row === undefined ? undefined : vault.open(row.id, row.sealed);
+  };
+  for (const [name, text] of Object.entries(given)) await set(name, text);
   return {
-    runSecrets,
-    asked,
-    value: (name: string) => held.get(name)?.value,
-    set: (name: string, value: string) => void held.set(name, { value, version: (version += 1) }),
-    drop: (name: string) => void held.delete(name),
-    ofEnvironment: (name: string, value: string) => void held.set(name, { value, version: 0 }),
-    goTo: (...names: string[]) => (hosts = names),
-    breakReplace: (times: number) => (broken = times),
+    set,
+    value,
+    drop: (name: string) => p.rooms.secrets.delete({ place, name, by: actor }),
+    /** From now on they go to these hosts alone. */
+    goTo: async (...hosts: readonly string[]) => {
+      for (const { name } of await p.rooms.secrets.list(place)) await set(name, (await value(name)) ?? '', hosts);
+    },
+    /** The names of those that a run has opened. */
+    used: async () =>
+      (await p.rooms.secrets.list(place)).flatMap(({ name, lastUsedAt }) => (lastUsedAt === null ? [] : [name])),
+    /** The database is away as often as a rotated value is to be written. */
+    breakReplace: (times: number): void => {
+      const replaceSecret = p.store.replaceSecret.bind(p.store);
+      let left = times;
+      Object.assign(p.store, {
+        replaceSecret: (asked: Parameters<typeof replaceSecret>[0]) => {
+          left -= 1;
+          return left >= 0 ? Promise.reject(new Error('the database is away')) : replaceSecret(asked);
+        },
+      });
+    },
   };
 }

@@ -80,6 +80,12 @@ function plain(text: string): string {
 }
 
 const run = new Set<string>();
+let dialect: Dialect = 'sqlite';
+
+/** Files that one process tests have one memory, which is emptied for each. */
+export function forgetRun(): void {
+  run.clear();
+}
 
 function note(ask: Ask): void {
   const text = (shape: Shape) => plain(written(shape, 'sqlite', () => '?'));
@@ -89,8 +95,9 @@ function note(ask: Ask): void {
   else if (ask.does === 'rows' || ask.does === 'hold') run.add(text(ask.sql.shape));
 }
 
-/** The engine, which remembers what it was asked; what one test file has asked is one memory. */
+/** The engine, which remembers what it was asked. */
 export function remembering(engine: Engine): Engine {
+  ({ dialect } = engine);
   function* noted<T>(script: Script<T>): Script<T> {
     let step = script.next();
     while (step.done !== true) {
@@ -110,8 +117,8 @@ export function remembering(engine: Engine): Engine {
 /** What one of the engines alone knows. */
 const ofPostgres = /\b(?:txid_|pg_)/;
 
-/** Where a statement stands that no engine of this test file was asked. */
-export function neverRun(dialect: Dialect): readonly string[] {
+/** Where a statement stands that the engine was never asked. */
+export function neverRun(): readonly string[] {
   const texts = [...run];
   return writtenStatements()
     .filter(({ chunks }) => dialect === 'postgres' || !chunks.some((chunk) => ofPostgres.test(chunk)))

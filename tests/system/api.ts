@@ -1,3 +1,4 @@
+import { patienceMs } from '../support/patience.ts';
 import { token } from './program.ts';
 
 /** The parts of the answers that the scenarios read. */
@@ -20,6 +21,7 @@ export interface WireTaskRun {
   readonly status: string;
   readonly source: string;
   readonly reason: string | null;
+  readonly attempts: readonly object[];
 }
 
 export interface Answer {
@@ -41,8 +43,6 @@ export interface Request {
   readonly key?: string;
 }
 
-const answerWithinMs = 10_000;
-
 export async function call(url: string, { method, path, body, key }: Request): Promise<Answer> {
   const response = await fetch(url + path, {
     method,
@@ -52,7 +52,7 @@ export async function call(url: string, { method, path, body, key }: Request): P
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(answerWithinMs),
+    signal: AbortSignal.timeout(patienceMs),
   });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }

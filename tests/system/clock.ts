@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRows, type Breach, type Rows } from '../invariants/rows.ts';
+import { patienceMs } from '../support/patience.ts';
 import { breachesOf } from './account.ts';
 import { call, create, read, runsOf, type WireTask } from './api.ts';
 import { becomes, readyUrl, start, type Boot, type StartOptions } from './program.ts';
@@ -86,17 +87,17 @@ async function createTasks(url: string): Promise<Map<string, WireTask>> {
 
 /** A run waits for its second attempt while the clock goes back; what was begun a moment ago goes on. */
 async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> {
-  const soon = new Date(Date.now() + 500).toISOString();
+  const soon = new Date(Date.now() + 3000).toISOString();
   const waiting = await create(url, threadOf(), {
     instructions: 'The second try works.',
     schedule: { kind: 'once', once_at: soon, timezone: 'UTC' },
     action: { kind: 'echo', fail_attempts: 1 },
     policies: { retry },
   });
-  await pause(1500);
+  await becomes(async () => ((await runsOf(url, waiting.task_id))[0]?.attempts.length ?? 0) > 0, patienceMs);
   await boot.send({ offsetMs: -hourMs });
   const status = async (id: string) => (await runsOf(url, id))[0]?.status;
-  if (!(await becomes(async () => (await status(waiting.task_id)) === 'succeeded', 8000))) {
+  if (!(await becomes(async () => (await status(waiting.task_id)) === 'succeeded', patienceMs))) {
     breaches.push({
       promise: 'a pause before the next attempt is not longer for a clock that went back',
       rows: await runsOf(url, waiting.task_id),
@@ -106,9 +107,9 @@ async function backAnHour({ boot, url, breaches, tasks }: World): Promise<void> 
   const byHand = await call(url, { method: 'POST', path: `/v1/tasks/${tasks.get('skip')?.task_id}/run-now` });
   const fresh = await create(url, threadOf(), {
     instructions: 'New in the hour that comes twice.',
-    schedule: { kind: 'once', once_at: new Date(Date.now() - hourMs + 1500).toISOString(), timezone: 'UTC' },
+    schedule: { kind: 'once', once_at: new Date(Date.now() - hourMs + 3000).toISOString(), timezone: 'UTC' },
   });
-  if (!(await becomes(async () => (await status(fresh.task_id)) === 'succeeded', 6000))) {
+  if (!(await becomes(async () => (await status(fresh.task_id)) === 'succeeded', patienceMs))) {
     breaches.push({ promise: 'a new task runs under a clock that went back', rows: await runsOf(url, fresh.task_id) });
   }
   const after = (await runsOf(url, tasks.get('skip')?.task_id ?? '')).length;
@@ -129,7 +130,7 @@ async function goesOn({ url, breaches, tasks }: World, when: string): Promise<vo
     // Slots of the hour ahead that have run stay the latest ones for an hour.
     const lastRun = async () => (await read(url, id)).body.task?.last_run_id;
     const before = await lastRun();
-    if (await becomes(async () => (await lastRun()) !== before, 35_000)) continue;
+    if (await becomes(async () => (await lastRun()) !== before, patienceMs)) continue;
     breaches.push({ promise: `every task goes on ${when}`, rows: { title, task: await read(url, id), before } });
   }
 }
@@ -144,10 +145,10 @@ async function hourAhead(world: World): Promise<void> {
   });
   await boot.send({ offsetMs: hourMs });
   const state = async () => (await read(url, soon.task_id)).body.task?.state;
-  if (!(await becomes(async () => (await state()) === 'completed', 35_000)))
+  if (!(await becomes(async () => (await state()) === 'completed', patienceMs)))
     breaches.push({ promise: 'a clock that is ahead is noticed', rows: await runsOf(url, soon.task_id) });
   await boot.send({ offsetMs: 0 });
-  if (!(await becomes(async () => (await state()) === 'active', 35_000)))
+  if (!(await becomes(async () => (await state()) === 'active', patienceMs)))
     breaches.push({ promise: 'what never ran is planned again', rows: await runsOf(url, soon.task_id) });
   await goesOn(world, 'after the clock was an hour ahead');
   if (!(await becomes(async () => (await runsOf(url, soon.task_id))[0]?.status === 'succeeded', 95_000)))
@@ -166,7 +167,7 @@ async function aDayAhead(world: World): Promise<void> {
     );
     return next.every((at) => typeof at === 'string' && Date.parse(at) > Date.now() + dayMs - 2000);
   };
-  if (!(await becomes(isThere, 40_000))) {
+  if (!(await becomes(isThere, patienceMs))) {
     world.breaches.push({
       promise: 'a day ahead is worked off',
       rows: { afterMs: Math.round(performance.now() - from) },

@@ -13,6 +13,7 @@ import { fleet } from './fleet/fleet.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
+import { rolling } from './rolling.ts';
 import { secondProcess } from './second-process.ts';
 import { soak } from './soak/soak.ts';
 import { stopUnderLoad } from './stop.ts';
@@ -28,6 +29,8 @@ const { values: given } = parseArgs({
     kills: { type: 'string', default: '50' },
     tasks: { type: 'string', default: '54' },
     only: { type: 'string' },
+    /** Tasks of the fleet, each due every 33 seconds. */
+    fleet: { type: 'string', default: '10000' },
     /** How long the soak takes at least. */
     minutes: { type: 'string', default: '5' },
     /** The crash scenario alone, in full, on Postgres. */
@@ -107,6 +110,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  rolling: (options) => onPostgres((databaseUrl) => rolling({ ...options, databaseUrl })),
   fleet: (options) =>
     fleet({
       ...options,

@@ -49,13 +49,13 @@ export function temporaryPlace(): { readonly folder: string; remove(): void } {
 }
 
 /** Builds what is tested into a folder of its own, so that no other build of this checkout can change it meanwhile. */
-export async function build(folder: string): Promise<string> {
+export async function build(folder: string, sources = root): Promise<string> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   // The types are checked by themselves, for all of the checkout.
-  const args = [compiler, '-p', join(root, 'src/tsconfig.json'), '--outDir', join(folder, 'dist'), '--noCheck'];
+  const args = [compiler, '-p', join(sources, 'src/tsconfig.json'), '--outDir', join(folder, 'dist'), '--noCheck'];
   for (let left = buildTriesMax; ; left -= 1) {
     try {
-      await promisify(execFile)(process.execPath, args, { cwd: root });
+      await promisify(execFile)(process.execPath, args, { cwd: sources });
       break;
     } catch (error) {
       // The sources may be in the middle of an edit; a build that stays broken is told.
@@ -65,9 +65,9 @@ export async function build(folder: string): Promise<string> {
     }
   }
   for (const name of ['page.html', 'script', 'style'])
-    cpSync(join(root, 'src/sandbox/page', name), join(folder, 'dist/sandbox/page', name), { recursive: true });
-  cpSync(join(root, 'drizzle'), join(folder, 'drizzle'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+    cpSync(join(sources, 'src/sandbox/page', name), join(folder, 'dist/sandbox/page', name), { recursive: true });
+  cpSync(join(sources, 'drizzle'), join(folder, 'drizzle'), { recursive: true });
+  cpSync(join(sources, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return join(folder, 'dist/main.js');
 }

@@ -13,6 +13,7 @@ import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Runner } from '../pipeline/runner.ts';
 import type { Backups, Stopwatch, World } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { Store } from '../ports/store.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { createAudit } from './audit.ts';
@@ -30,6 +31,7 @@ export interface Housekeeper {
 
 export interface HousekeeperDeps extends Pick<World, 'clock' | 'stopwatch' | 'bell' | 'log'> {
   readonly store: Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+  readonly processes: Pick<Processes, 'isKeeper'>;
 }
 
 export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[]): Housekeeper {
@@ -40,6 +42,10 @@ export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[
   return {
     name: 'housekeeper',
     step: async (now, limit) => {
+      if (!deps.processes.isKeeper()) {
+        nights.forget();
+        return { taken: 0, more: false };
+      }
       if (pauses.left() > 0) return { taken: 0, more: false };
       for (let tries = 0; tries < placed.length; tries += 1) {
         const one = placed[turn % placed.length];
@@ -51,6 +57,7 @@ export function createHousekeeper(deps: HousekeeperDeps, chores: readonly Chore[
       return { taken: 0, more: false };
     },
     nextAt: async () => {
+      if (!deps.processes.isKeeper()) return null;
       let soonest = Infinity;
       for (const one of placed) soonest = Math.min(soonest, await one.dueIn());
       return soonest === Infinity ? null : deps.clock.now() + Math.max(soonest, pauses.left());
@@ -150,6 +157,8 @@ function createNights({ store }: HousekeeperDeps) {
   };
   return {
     finish,
+    /** Another process keeps the nights by now. */
+    forget: () => finishedAt.clear(),
     dueAt: async (name: string, afterMs: number, now: number): Promise<number> => {
       const at = finishedAt.get(name) ?? Number((await store.readNote(`chore:${name}`)) ?? Number.NaN);
       if (at <= now) finishedAt.set(name, at);

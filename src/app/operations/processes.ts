@@ -1,5 +1,5 @@
 import { errorText } from '../../domain/errors.ts';
-import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs } from '../../domain/processes/limits.ts';
+import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs, rescueAfterMs } from '../../domain/processes/limits.ts';
 import type { KindRules, ProcessView, Role } from '../../domain/processes/process.ts';
 import { does, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
@@ -67,6 +67,7 @@ export function createProcesses(deps: ProcessesDeps) {
     get self() {
       return view();
     },
+    isAlone: sharing === null,
     isHeld: () => lease?.isHeld() ?? true,
     isKeeper: () => lease?.isKeeper() ?? true,
     begun: () => {
@@ -99,6 +100,8 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
   let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   let heldSince: number | null = null;
   let isFirst = false;
+  /** Whoever was cut off may find everybody else's lease over, because they were cut off as well: they have a moment to come back. */
+  let rescuesFrom = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let stopped = false;
   let callOff = () => {};
@@ -113,12 +116,14 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
     sharing.onTime({ at: found.at, before, after });
     // The lease runs from some instant in between; the earliest is the safe one.
     held = { elapsed: before, wall: wall.now() - (after - before) };
-    const wasBroken = heldSince !== null && found.heldSince !== heldSince;
+    const wasEnded = heldSince !== null && found.heldSince !== heldSince;
+    const isNewKeeper = found.isKeeper && !isFirst;
     heldSince = found.heldSince;
     isFirst = found.isKeeper;
-    if (wasBroken) log.warn('lease_was_over', { process_id: id });
-    if (found.isAnyGone) await rescue();
-    if (wasBroken) onFree([]);
+    if (wasEnded) log.warn('process_was_ended', { process_id: id });
+    if (failures > 0 || wasEnded) rescuesFrom = after + rescueAfterMs;
+    if (found.isAnyGone && after >= rescuesFrom) await rescue();
+    if (failures > 0 || wasEnded || isNewKeeper) onFree([]);
   };
 
   const rescue = async () => {

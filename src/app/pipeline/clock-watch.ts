@@ -5,6 +5,7 @@ import { isDelay, nextSlot, slotsThrough, type Schedule } from '../../domain/sch
 import { iso, MINUTE_MS } from '../../domain/schedule/time/calendar.ts';
 import type { Alarms } from '../housekeeping/alarms.ts';
 import type { World } from '../ports/outside.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { Overtaken, SetBack, TurnedBack, UpkeepStore } from '../ports/upkeep.ts';
 import { isolate } from './quarantine.ts';
 import { policyFor } from './run-requests.ts';
@@ -12,6 +13,7 @@ import { policyFor } from './run-requests.ts';
 interface ClockWatchDeps extends Pick<World, 'clock' | 'ids' | 'stopwatch' | 'log'> {
   readonly store: Pick<UpkeepStore, 'setBack' | 'turnBack' | 'endSetBack'>;
   readonly alarms: Pick<Alarms, 'tell'>;
+  readonly processes: Pick<Processes, 'isKeeper'>;
 }
 
 /**
@@ -23,7 +25,7 @@ interface ClockWatchDeps extends Pick<World, 'clock' | 'ids' | 'stopwatch' | 'lo
 export type ClockWatch = ReturnType<typeof createClockWatch>;
 
 export function createClockWatch(deps: ClockWatchDeps) {
-  const { store, clock, stopwatch, ids, log } = deps;
+  const { store, clock, stopwatch, ids, log, processes } = deps;
   /** Names a set-back until it is known to be written, because an answer may get lost. */
   let noticed: string | null = null;
   let wall = clock.now();
@@ -36,7 +38,8 @@ export function createClockWatch(deps: ClockWatchDeps) {
     const nowElapsed = stopwatch.elapsed();
     const stepMs = Math.round(nowWall - wall - (nowElapsed - elapsed));
     if (Math.abs(stepMs) > clockStepMs) log.warn('clock_was_set', { step_ms: stepMs });
-    if (stepMs < -clockStepMs) {
+    // All processes of a database have its clock, and one of them is enough to mend what it did.
+    if (stepMs < -clockStepMs && processes.isKeeper()) {
       // The moment at which it was set lies anywhere since the last look.
       const sinceMs = Math.ceil(nowElapsed - elapsed);
       noticed ??= ids.next();
@@ -52,7 +55,7 @@ export function createClockWatch(deps: ClockWatchDeps) {
     /** Answers whether there is more to plan again. */
     check: async (limit: number): Promise<boolean> => {
       await look();
-      if (!isOpen) return false;
+      if (!isOpen || !processes.isKeeper()) return false;
       const back = await planPage(deps, limit);
       if (back === 'refused') return false;
       isOpen = back !== null && back.after !== null;

@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import { outgoingKey } from '../../domain/occurrence.ts';
+import { takesKind, type KindRules } from '../../domain/processes/process.ts';
 import { taskSourceOf } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
@@ -10,6 +11,7 @@ import type { WorkEngine } from '../ports/hints.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
+  Claimable,
   Counts,
   RunEnd,
   RunStore,
@@ -55,7 +57,11 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly reckoning: Reckoning;
   readonly bootId: string;
   readonly workEngine: Pick<WorkEngine, 'name' | 'free'>;
-  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone' | 'self'>;
+  /** Kinds of actions that this process does, and how many of each at once. */
+  readonly takes: KindRules;
+  /** Kinds of which nothing begins for now. */
+  readonly pausedKinds?: () => readonly string[];
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -100,6 +106,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   });
 
   const execute = (started: StartedRun) => {
+    if (!deps.processes.isHeld()) {
+      claims.giveUp();
+      return;
+    }
     const controller = new AbortController();
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
@@ -139,7 +149,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     nextAt: async (now) => {
       if (live.size >= deps.concurrency) return null;
-      return looks.nextAt(now, () => store.nextRunAt(now));
+      return looks.nextAt(now, () => store.nextRunAt(now, claimableOf(deps)));
     },
     take: ({ kind, runs }) => {
       const taken = wanted.want(runs, kind);
@@ -149,8 +159,11 @@ export function createRunner(deps: RunnerDeps): Runner {
     full: () => {
       const counts = countOf(kindsOf(live));
       for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
-      const isAllFull = live.size + wanted.size() >= deps.concurrency;
-      return deps.actions.kinds.filter((kind) => isAllFull || isKindFull(deps, kind, counts.get(kind)));
+      const isAllFull = live.size + wanted.size() >= deps.concurrency || !deps.processes.isHeld();
+      const paused = new Set(deps.pausedKinds?.());
+      return deps.actions.kinds.filter(
+        (kind) => isAllFull || paused.has(kind) || isKindFull(deps, kind, counts.get(kind)),
+      );
     },
     refuse: () => wanted.refuse(),
     look: () => looks.now(),
@@ -182,8 +195,14 @@ function countOf(kinds: readonly string[]): Map<string, number> {
   return counts;
 }
 
-function isKindFull({ concurrency }: RunnerDeps, kind: string, count = 0): boolean {
-  return kind !== 'message' && count >= Math.ceil(concurrency * shareMax);
+function isKindFull({ concurrency, takes }: RunnerDeps, kind: string, count = 0): boolean {
+  const share = kind === 'message' ? Infinity : Math.ceil(concurrency * shareMax);
+  return count >= (takes.limits.get(kind) ?? share);
+}
+
+function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: RunnerDeps): Claimable {
+  const others = actions.kinds.filter((kind) => !takesKind(takes, kind));
+  return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
 }
 
 /** What it started, and the ids of what had no place. */
@@ -193,7 +212,7 @@ type SomeStarted = Started & { readonly left: (id: string) => boolean };
 async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string[]): Promise<SomeStarted> {
   const without = [...countOf(live)].filter(([kind, count]) => isKindFull(deps, kind, count)).map(([kind]) => kind);
   const left = new Set<string>();
-  const made = await deps.store.startRuns({ ...at, without }, deps.bootId, (runs) => {
+  const made = await deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
     const counts = countOf(live);
     left.clear();
     return runs.flatMap((run) => {

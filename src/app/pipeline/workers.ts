@@ -32,6 +32,10 @@ export function createLostClaims(
         throw error;
       }
     },
+    /** What was claimed is not worked on, because the process was away meanwhile; unless others have it by now, it is let go. */
+    giveUp: (): void => {
+      looks = [stopwatch.elapsed()];
+    },
     /** Lets go what such a claim has left behind; called at the beginning of a step. */
     letGo: async (): Promise<void> => {
       // Before its first claim the process is known to all, and what those before it have left is free.

@@ -362,12 +362,22 @@ export interface RunStore {
   noteProgress(progress: Progress): Promise<void>;
   /** Running runs of this boot that somebody asked to stop. */
   cancelRequested(bootId: string): Promise<readonly string[]>;
-  nextRunAt(now: number): Promise<number | null>;
+  nextRunAt(now: number, claimable?: Claimable): Promise<number | null>;
   /** Runs that wait for something outside may begin now. */
   wakeRuns(runIds: readonly string[], now: number): Promise<void>;
 }
 
+/** Runs that a process may take up, by the kinds of their actions. */
+export interface Claimable {
+  /** Kinds that it does. One that it does not know is another's, unless no process that lives does it. Null where there are no others. */
+  readonly own: readonly string[] | null;
+  /** Kinds of which it begins nothing. */
+  readonly never: readonly string[];
+}
+
 export interface StartBatch extends Batch {
+  /** All of them where it is absent. */
+  readonly claimable?: Claimable;
   /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
   readonly without?: readonly string[];
   /** Of these alone, and nothing that was left behind. */

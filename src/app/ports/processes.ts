@@ -3,6 +3,8 @@ import type { ProcessView } from '../../domain/processes/process.ts';
 /** The processes that share the database, of which this is one. */
 export interface Processes {
   readonly self: ProcessView;
+  /** Whether it has the database for itself. */
+  readonly isAlone: boolean;
   /**
    * Whether this process may still do what leaves it: a call of Telegram, a request, the start of an action. One that was
    * frozen or cut off may not, because others have taken over by then; it asks this right before.
@@ -25,7 +27,7 @@ export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' 
 /** A renewal, by the clock of the database. */
 export interface Renewed {
   readonly at: number;
-  /** Since when the lease was held without a break. */
+  /** Since when it has lived without having been ended by another: what it held before that is lost. */
   readonly heldSince: number;
   readonly isKeeper: boolean;
   /** Leases of others are over, or rows are held by a process that is gone: somebody is to rescue them. */

@@ -11,6 +11,7 @@ import type { Alarms } from '../housekeeping/alarms.ts';
 import type { Chore } from '../housekeeping/chore.ts';
 import { noticeTo, type NewMessage } from '../ports/chats.ts';
 import type { Ids, World } from '../ports/outside.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { Cost, DowntimeCounts, DowntimeStore, OpenDowntime, Opened } from '../ports/upkeep.ts';
 
 /**
@@ -26,6 +27,7 @@ export type Downtimes = ReturnType<typeof createDowntimes>;
 interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
   readonly alarms: Pick<Alarms, 'tell' | 'isDatabaseAway'>;
+  readonly processes: Pick<Processes, 'isKeeper'>;
   /** Why nothing can be scheduled for want of the database; null while it can. */
   readonly schedulerAway: () => string | null;
 }
@@ -37,7 +39,7 @@ export function createDowntimes(deps: DowntimeDeps) {
   const report = { isOpen: true };
   return {
     /** At the start, before the scheduler. It does not throw. */
-    open: () => opening.open().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
+    open: () => opening.begin().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
     /** At a clean stop, last of all. A store that is away by now knows when it was last reached, which is as good. */
     close: () =>
       store.markAlive(clock.now()).catch((error: unknown) => log.warn('sign_of_life_failed', { error: String(error) })),
@@ -53,21 +55,27 @@ interface Report {
  * A start is not held up by a store that cannot commit. The sign of life of the process before stays until the row could be
  * opened, with the instant and the id of this start: whatever it schedules meanwhile has an id after that.
  */
-function createOpening({ store, clock, ids, log, alarms }: DowntimeDeps) {
+function createOpening({ store, clock, ids, log, alarms, processes }: DowntimeDeps) {
   const id = ids.next();
   let startedAt: number | null = null;
   let cause: DowntimeCause | null = null;
   let isOpen = false;
+  const open = async (): Promise<void> => {
+    startedAt ??= clock.now();
+    // A process that ended while nothing could be written has noted that beside the database.
+    cause ??= alarms.isDatabaseAway() ? 'database' : null;
+    const opened = await store.openDowntime(id, startedAt, cause);
+    isOpen = true;
+    if (opened.is === 'clockBack') log.warn('clock_was_set', { step_ms: startedAt - opened.aliveAt });
+    tellOpened(log, opened);
+  };
   return {
     isOpen: () => isOpen,
-    open: async (): Promise<void> => {
-      startedAt ??= clock.now();
-      // A process that ended while nothing could be written has noted that beside the database.
-      cause ??= alarms.isDatabaseAway() ? 'database' : null;
-      const opened = await store.openDowntime(id, startedAt, cause);
-      isOpen = true;
-      if (opened.is === 'clockBack') log.warn('clock_was_set', { step_ms: startedAt - opened.aliveAt });
-      tellOpened(log, opened);
+    open,
+    /** Where others were at work all the time, nothing was down. */
+    begin: async (): Promise<void> => {
+      if (processes.isKeeper()) await open();
+      else isOpen = true;
     },
   };
 }

@@ -10,6 +10,8 @@ export const leaseRenewMs = 10 * second;
 export const leaseRetryMs = second;
 /** Nothing leaves a process whose lease ends so soon: by the time it arrives, another may have taken over. */
 export const leaseMarginMs = 5 * second;
+/** After a time without the database each process renews its lease before it judges those of others. */
+export const rescueAfterMs = 2 * leaseRenewMs;
 /** Nobody is told that tasks stand still before no worker was alive for so long: a restart takes less. */
 export const pausedToldMs = MINUTE_MS;
 /** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */

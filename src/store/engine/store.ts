@@ -27,6 +27,7 @@ import { downtimeStore } from '../records/downtimes.ts';
 import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
+import { runLooks } from '../runs/looks.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
 import { spendingStore } from '../spending/limits.ts';
@@ -87,6 +88,7 @@ export function createStore(engine: Engine): Store {
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
+      ...runLooks,
       ...taskReads,
       ...chunkReads,
       ...watchReads,

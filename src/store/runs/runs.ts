@@ -1,16 +1,8 @@
-import type {
-  Batch,
-  Progress,
-  RunStore,
-  StartBatch,
-  Started,
-  StartedRun,
-  StartPlan,
-} from '../../app/ports/pipeline.ts';
+import type { Progress, RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, least, pick } from '../engine/fields.ts';
+import { columns, pick } from '../engine/fields.ts';
 import {
   allOf,
   forUpdateSkipLocked,
@@ -27,7 +19,6 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
-import { isLostIn } from '../tables/work.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
@@ -41,10 +32,11 @@ import {
   type StartableRow,
 } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { claimableIn, lost, notOf } from './looks.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelRequested, nextRunAt, wakeRuns };
+export const runStore = { addRun, startRuns, finishRuns, noteProgress, wakeRuns };
 
 const { runs } = columns;
 
@@ -88,10 +80,10 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   };
 }
 
-function* ready({ now, limit, without = [], only, queuedBefore }: StartBatch): Script<StartableRow[]> {
+function* ready({ now, limit, without = [], claimable, only, queuedBefore }: StartBatch): Script<StartableRow[]> {
   const named = only === undefined ? allOf() : sql`r.id in ${list(only)}`;
   const waited = queuedBefore === undefined ? allOf() : sql`(r.status = 'backoff' or r.ready_at <= ${queuedBefore})`;
-  const others = without.length === 0 ? allOf() : sql`(r.action_kind is null or r.action_kind not in ${list(without)})`;
+  const others = allOf(notOf(without), claimableIn(claimable));
   return yield* all(
     select(startableFields)`from ${startableSource}
       where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${named} and ${waited} and ${others}
@@ -101,11 +93,10 @@ function* ready({ now, limit, without = [], only, queuedBefore }: StartBatch): S
   );
 }
 
-const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
-
-function* leftBehind(at: Batch): Script<StartableRow[]> {
+function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
+  const isOurs = allOf(lost, claimableIn(claimable));
   return yield* all(
-    select(startableFields)`from ${startableSource} where ${lost} ${limited(at.limit)} ${skipLocked('r')}`,
+    select(startableFields)`from ${startableSource} where ${isOurs} ${limited(limit)} ${skipLocked('r')}`,
   );
 }
 
@@ -358,27 +349,6 @@ function* noteProgress({ runId, fence, text: progress, at }: Progress): Script<v
       return { kind: 'run.progress', at, taskId, ref: runId, data };
     }),
   );
-}
-
-function* cancelRequested(bootId: string): Script<readonly string[]> {
-  const found = yield* all(
-    select(pick(runs, 'id'))`from runs
-      where status = 'running' and boot_id = ${bootId} and cancel_requested_at is not null`,
-  );
-  return found.map(({ id }) => id);
-}
-
-/**
- * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
- * its lane or for want of room, and is rung for when its holder ends. A run that was left behind is ready at once.
- */
-function* nextRunAt(now: number): Script<number | null> {
-  const left = yield* one(select(pick(runs, 'id'))`from runs r where ${lost} limit 1`);
-  if (left !== undefined) return now;
-  const found = yield* one(
-    select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,
-  );
-  return found?.at ?? null;
 }
 
 /** Those that were called off, or begin already, are left as they are. */

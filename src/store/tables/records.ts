@@ -254,7 +254,7 @@ export function processesTable({ table, text, int }: Dialect) {
     startedAt: int('started_at').notNull(),
     seenAt: int('seen_at').notNull(),
     leaseUntil: int('lease_until').notNull(),
-    /** Since when it has held its lease without a break. */
+    /** Since when it has lived without having been ended by another. */
     heldSince: int('held_since').notNull(),
     endedAt: int('ended_at'),
   });

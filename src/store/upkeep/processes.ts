@@ -23,6 +23,7 @@ const databaseNow = differing({
 const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
 
 function* enrol({ at, leaseMs, kinds, ...self }: NewProcess, alone: boolean): Script<Renewed> {
+  if (!alone) yield* endOverdue(self.id);
   const now = at ?? (yield* databaseTime());
   const seen = { startedAt: now, seenAt: now, heldSince: now, leaseUntil: now + leaseMs };
   // The answer to an earlier try may have been lost.
@@ -51,12 +52,12 @@ const isOrphan = sql`substr(boot_id, 1, ${raw(String(lostMark.length))}) <> ${ra
 
 const standingFields = {
   ...pick(columns.processes, 'seenAt', 'heldSince'),
-  /** The first among those that work is the keeper. */
-  older:
-    number(sql`(select count(*) from processes o where o.ended_at is null and o.${raw(isWorker)} and o.lease_until >= ${databaseNow}
+  /** The first among those that work is the keeper, until it has ended: while the database is away, nobody's turn is over. */
+  older: number(sql`(select count(*) from processes o where o.ended_at is null and o.${raw(isWorker)}
     and (o.held_since < processes.held_since or (o.held_since = processes.held_since and o.id < processes.id)))`),
   works: number(sql`case when ${raw(isWorker)} then 1 else 0 end`),
-  gone: number(sql`(select count(*) from processes g where g.ended_at is null and g.lease_until < ${databaseNow})
+  gone: number(sql`(select count(*) from processes g where g.ended_at is null and g.lease_until < ${databaseNow}
+      and g.id <> processes.id)
     + (select count(*) from runs where status = 'running' and ${isOrphan})
     + (select count(*) from deliveries where status = 'sending' and ${isOrphan})`),
 };
@@ -68,17 +69,21 @@ function standingOf(standing: Answer<typeof standingFields> | undefined, at: num
 
 /** One statement without a transaction around it, because every process makes it again and again, also when nothing else is done. */
 function* renewLease(id: string, leaseMs: number): Script<Renewed | null> {
-  const held = sql`ended_at is null and lease_until >= ${databaseNow}`;
   const change = sql`update processes set seen_at = ${databaseNow}, lease_until = ${databaseNow} + ${leaseMs},
-    held_since = case when ${held} then held_since else ${databaseNow} end, ended_at = null where id = ${id}`;
+    held_since = case when ended_at is null then held_since else ${databaseNow} end, ended_at = null where id = ${id}`;
   const standing = yield* one(returning(standingFields, change));
   return standing === undefined ? null : standingOf(standing, standing.seenAt);
 }
 
 function* rescueLeft(id: string): Script<Rescued> {
+  const ended = yield* endOverdue(id);
+  return { ended, ...(yield* letGoOfTheGone()) };
+}
+
+function* endOverdue(id: string): Script<string[]> {
   const isOver = sql`ended_at is null and lease_until < ${databaseNow} and id <> ${id}`;
   const ended = yield* updateReturning('processes', { endedAt: databaseNow }, isOver, pick(columns.processes, 'id'));
-  return { ended: ended.map((one) => one.id), ...(yield* letGoOfTheGone()) };
+  return ended.map((one) => one.id);
 }
 
 const marked = raw(`'${lostMark}' || boot_id`);

@@ -1,5 +1,6 @@
 import type { ActionForm } from '../../app/actions/form.ts';
-import { isWholeTitle } from '../../app/tasks/named.ts';
+import { isWholeTitle, tasksNamed } from '../../app/tasks/named.ts';
+import { questionOf } from '../../app/why/questions.ts';
 import { titlesReadMax } from '../../domain/limits.ts';
 import { readTime, timeOr } from '../../domain/when/asked.ts';
 import type { Answer, Command, ChatContext, Handler } from './context.ts';
@@ -210,9 +211,9 @@ const ofChat: readonly (readonly [pattern: RegExp, command: string, args: string
     '',
   ],
   [/^(?:next|agenda|what(?:['’]?s| is) (?:next|coming|on|up|planned|due))(?: today)?$/i, 'next', 'day'],
-  [/^what do (?:i|we) have(?: on| planned| to do)?(?: today)?$/i, 'next', 'day'],
+  [/^what (?:do (?:i|we) have|have (?:i|we) got)(?: on| planned| to do)?(?: today)?$/i, 'next', 'day'],
   [
-    /^(?:agenda|what(?:['’]?s| is) (?:next|coming|on|up|planned|due)|what do (?:i|we) have(?: on| planned| to do)?)(?: for)? (?:tomorrow|(?:this|next|the) week)$/i,
+    /^(?:agenda|what(?:['’]?s| is) (?:next|coming|on|up|planned|due)|what (?:do (?:i|we) have|have (?:i|we) got)(?: on| planned| to do)?)(?: for)? (?:tomorrow|(?:this|next|the) week)$/i,
     'next',
     'week',
   ],
@@ -248,18 +249,55 @@ async function orderIn(ctx: ChatContext): Promise<Order | null> {
   const words = ctx.args
     .trim()
     .replace(/^please[, ]+/i, '')
-    .replace(/(?:,? please)?[.!?\s]*$/i, '');
+    .replace(/(?:,? (?:please|pls|plz|thanks|thank you|thx))?[.!?\s]*$/i, '')
+    .replace(/^skip (?:the |my )*next (?=\S)/i, 'skip ');
   if (!isFree || words.includes('\n')) return null;
   const found = ofChat.find(([pattern]) => pattern.test(words));
   if (found !== undefined) return { command: found[1], args: found[2] };
   return (
     forAll(ctx, words) ??
     digestOrder(ctx, words) ??
+    howTo(words) ??
     (await renaming(ctx, words)) ??
     (await taskOrder(ctx, words)) ??
+    (await aboutTitled(ctx, words)) ??
     (await movingMade(ctx, words)) ??
-    snoozing(ctx, words)
+    (await snoozing(ctx, words))
   );
+}
+
+/** "How do I snooze?" */
+function howTo(words: string): Order | null {
+  const word =
+    /^how (?:do|can|should) (?:i|we|you) (?<word>\p{L}+)(?: (?:a|it|my|one|some|the|this|tasks?|reminders?))*$/iu.exec(
+      words,
+    )?.groups?.['word'];
+  return word !== undefined && nearCommand(word) !== null ? { command: 'help', args: word } : null;
+}
+
+const whyNot = /^why (?:(?:did|does|do|was|were|is|has|had)(?:n['’]?t)? |no |not )*(?:the |my )*(?<rest>.+)$/i;
+const notCome =
+  /\b(?:(?:did|does|was|is|has|had)(?:n['’]?t| not)?|not|never|come|came|run|ran|arrived?|happen(?:ed)?|fired?|sent|late|missing|skipped|there|at all)\b/gi;
+
+/** "Why did swim not come yesterday?", "swim also saturdays at 11", "swim not on mondays", "stop swim": the whole title of a task stands there. */
+async function aboutTitled(ctx: ChatContext, words: string): Promise<Order | null> {
+  const asked = whyNot.exec(words)?.groups?.['rest'];
+  const stopped = /^(?:stop|end|quit) (?:the |my )*(?<rest>.+)$/i.exec(words)?.groups?.['rest'];
+  const { chat } = ctx.place;
+  const titles = await ctx.store.titlesIn({ chatId: chat.id, deletedSince: null, limit: titlesReadMax });
+  const said = asked ?? stopped ?? words;
+  const [task] = titles.filter((one) => isWholeTitle(said, one)).toSorted((a, b) => b.title.length - a.title.length);
+  if (task === undefined) return null;
+  const rest = behind(said, task.title).trim();
+  const named = `#${task.number}`;
+  if (asked !== undefined) {
+    const when = rest.replaceAll(notCome, ' ').replaceAll(/\s+/g, ' ').trim();
+    return questionOf(when, readingOf(ctx)) === null ? null : { command: 'why', args: `${named} ${when}`.trim() };
+  }
+  if (stopped !== undefined) return rest === '' ? { command: 'stop', args: named } : null;
+  return /^(?:also|not on|except(?: on)?|but not on) \S/i.test(rest)
+    ? { command: 'edit', args: `${named} ${rest}` }
+    : null;
 }
 
 /** "Pause everything", "pause all until monday", "resume all". */
@@ -276,12 +314,18 @@ function digestOrder(ctx: ChatContext, words: string): Order | null {
   return rest !== '' && isDigestAsked(rest, ctx) ? { command: 'digest', args: rest } : null;
 }
 
-/** "Snooze 2 hours" names no task, so it is asked which is meant. */
-function snoozing(ctx: ChatContext, words: string): Order | null {
+/** "Snooze 2 hours" names no task, so it is asked which is meant; "snooze gran 2 hours" names one by a word of its title. */
+async function snoozing(ctx: ChatContext, words: string): Promise<Order | null> {
   const said = /^snooze(?: (?:it|this|that))?(?: (?:for |until )?(?<rest>.+))?$/i.exec(words);
   const { rest = '' } = said?.groups ?? {};
   const isTime = rest === '' || [rest, `in ${rest}`].some((time) => isTimeAlone(time, ctx));
-  return said !== null && isTime ? { command: 'snooze', args: rest } : null;
+  if (said === null) return null;
+  return isTime || (await isPartNamed(ctx, rest)) ? { command: 'snooze', args: rest } : null;
+}
+
+async function isPartNamed({ place, store }: ChatContext, words: string): Promise<boolean> {
+  const titles = await store.titlesIn({ chatId: place.chat.id, deletedSince: null, limit: titlesReadMax });
+  return tasksNamed(words, titles) !== null;
 }
 
 function isTimeAlone(words: string, ctx: ChatContext): boolean {

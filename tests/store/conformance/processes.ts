@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Claimable } from '../../../src/app/ports/pipeline.ts';
 import { bootId, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { claimParts, nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';
@@ -9,9 +10,8 @@ const over = -1;
 const enrol = (
   { store }: World,
   id: string,
-  { leaseMs = long, alone = false, role = 'worker' as 'worker' | 'api' } = {},
-) =>
-  store.enrol({ id, role, release: '1', kinds: ['message', 'http'], host: 'garden', pid: 7, at: null, leaseMs }, alone);
+  { leaseMs = long, alone = false, role = 'worker' as 'worker' | 'api', kinds = ['message', 'http'] } = {},
+) => store.enrol({ id, role, release: '1', kinds, host: 'garden', pid: 7, at: null, leaseMs }, alone);
 
 const idsOf = async ({ store }: World, since: number | null = null) =>
   (await store.listProcesses(since)).map(({ id, endedAt }) => (endedAt === null ? id : `${id} ended`));
@@ -50,7 +50,10 @@ export function processTests(open: OpenWorld): void {
     expect(await enrol(world, 'boot-a')).toMatchObject({ isKeeper: true });
     expect(await enrol(world, 'boot-b')).toMatchObject({ isKeeper: false });
     expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: false });
-    expect(await world.store.renewLease('boot-a', over)).toMatchObject({ isKeeper: true });
+    await world.store.renewLease('boot-a', over);
+    // Until it has been ended, it may come back.
+    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: false });
+    await world.store.rescueLeft('boot-b');
     expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: true });
     // It was away, so it comes last.
     expect(await world.store.renewLease('boot-a', long)).toMatchObject({ isKeeper: false });
@@ -132,5 +135,38 @@ export function processTests(open: OpenWorld): void {
     await world.store.retire(bootId, nine);
     expect(await world.store.listProcesses(0)).toMatchObject([{ id: bootId, endedAt: nine, seenAt: nine }]);
     expect(await startEvery(world, nine, 'boot-b')).toMatchObject([{ run: { id: started.run.id }, attempt: 2 }]);
+  });
+
+  test('a process takes up kinds that it does, and of others only those that nobody does any more', async () => {
+    const world = await open();
+    await enrol(world, bootId);
+    await enrol(world, 'boot-new', { kinds: ['message', 'flow'] });
+    const kindOf = new Map<string, string>();
+    for (const kind of ['message', 'http', 'flow', 'gone']) {
+      const { runId } = await world.store.addRun(world.make.newRun());
+      await world.query('update runs set action_kind = ?t where id = ?t', kind, runId);
+      kindOf.set(runId, kind);
+    }
+    const claim = async (claimable: Claimable) => {
+      const taken: string[] = [];
+      await world.store.startRuns({ now: nine + minute, limit: 9, claimable }, bootId, (runs) => {
+        taken.push(...runs.map(({ id }) => kindOf.get(id) ?? ''));
+        return [];
+      });
+      return taken.toSorted();
+    };
+    const own = ['message', 'http'];
+    expect(await claim({ own: null, never: [] })).toEqual(['flow', 'gone', 'http', 'message']);
+    expect(await claim({ own, never: [] })).toEqual(['gone', 'http', 'message']);
+    expect(await claim({ own: ['http'], never: ['message'] })).toEqual(['gone', 'http']);
+
+    await startEvery(world, nine + minute);
+    await world.store.letRunsGo(bootId, []);
+    expect(await claim({ own: ['http'], never: ['message'] })).toEqual(['gone', 'http']);
+    const now = nine + minute;
+    expect(await world.store.nextRunAt(now, { own: ['http'], never: ['message', 'gone', 'http'] })).toBeNull();
+    expect(await world.store.nextRunAt(now, { own: ['http'], never: [] })).toBe(now);
+    await world.store.retire('boot-new', null);
+    expect(await claim({ own, never: [] })).toEqual(['flow', 'gone', 'http', 'message']);
   });
 }

@@ -68,6 +68,58 @@ describe('words without a slash in a private chat', () => {
     expect(await tasksIn(talk)).toMatchObject([{ title: 'swim' }, { title: 'tea' }]);
   });
 
+  test.each(['what have i got on tomorrow', 'what have we got today?'])('%s tells what is coming', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toContain('12:00');
+    expect((await talk.again()).draft ?? null).toBeNull();
+  });
+
+  test.each(['why did swim not come yesterday', "why didn't the swim run yesterday?", 'Why no swim yesterday'])(
+    '%s asks for the truth about the task',
+    async (words) => {
+      const talk = await withTask('every day at 12 swim', privately);
+      expect(await talk.tells(words)).toBe(await talk.tells('/why #1 yesterday'));
+    },
+  );
+
+  test.each([
+    ['swim also saturdays at 11', /Saturdays at 11:00/],
+    ['swim not on mondays', /Tuesday to Sunday/],
+    ['swim except 24 december', /24 Dec/],
+  ])('%s changes the task, and tells how', async (words, told) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    const answer = await talk.tells(words);
+    expect(answer).toMatch(/^Changed: #1 swim/);
+    expect(answer).toMatch(told);
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test('what names a task in part is snoozed, and not made anew', async () => {
+    const talk = await withTask('every day at 12 Ring grandma', privately);
+    expect(await talk.tells('snooze grandma 2 hrs')).toContain('#1 Ring grandma comes Wed 18 Nov 11:00');
+    expect(await tasksIn(talk)).toHaveLength(1);
+  });
+
+  test.each([
+    ['skip the next swim', /^Skipped: #1 swim/],
+    ['delete swim pls', /^Deleted #1 swim/],
+    ['stop swim', /\/pause #1 stops a task/],
+    ['how do i snooze', /\/snooze/],
+  ])('%s means the command', async (words, told) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toMatch(told);
+  });
+
+  test.each([
+    'why worry tomorrow at 9',
+    'how do magnets work tomorrow at 9',
+    'swimming also saturdays at 11',
+    'stop smoking tomorrow at 9',
+  ])('%s is a new task', async (words) => {
+    const talk = await withTask('every day at 12 swim', privately);
+    expect(await talk.tells(words)).toMatch(/^New task/);
+  });
+
   test('undo takes the last change back', async () => {
     const talk = await withTask('every day at 12 swim', privately);
     await talk.ask('pause swim');

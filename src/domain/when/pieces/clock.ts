@@ -67,7 +67,8 @@ const patterns = compiled(({ numbers, parts, words: w }) => {
     four: words(String.raw`(?<hour>[01]\d|2[0-3])(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
     zeroFour: words(String.raw`(?<hour>0\d)(?<minute>[0-5]\d)(?:\s*h|\s*hrs|\s*hours)?`),
     half: words(String.raw`${at}?${hour}(?:\s+(?:${w.oClock}))?(?:\s*|\.)${HALF}`),
-    hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:hrs|uhr)|h)`),
+    // "2 hrs" alone is a length, "08 hrs" and "at 8 hrs" are none.
+    hours: words(String.raw`${at}?(?<hour>\d{1,2})(?:\s?(?:uhr|(?<=(?:\b0\d|(?:${w.at})\s*\d{1,2})\s?)hrs)|h)`),
     oClock: words(String.raw`${at}?${hour}\s*(?:${w.oClock})`),
     named: words(String.raw`${at}?(?:(?:${w.about})\s+)?(?:(?<noon>${w.noon})|(?<midnight>${w.midnight}))${ISH}`),
     // "At 8 30 tomorrow"; before other words the second figure may count those.

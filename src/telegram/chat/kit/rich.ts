@@ -74,9 +74,12 @@ export function shortened(text: string, max: number): string {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
+/** Signs that turn the direction of what follows: within a line of ours they would turn our words too. */
+const turning = /[\u202A-\u202E\u2066-\u2069]/gu;
+
 /** One line whatever was written, short enough for a list. */
 export function oneLine(text: string, max: number): string {
-  return shortened(text.replace(/\s+/gu, ' ').trim(), max);
+  return shortened(text.replace(turning, '').replace(/\s+/gu, ' ').trim(), max);
 }
 
 const cutSign = '\n[cut: the rest does not fit into one message]';

@@ -230,8 +230,8 @@ async function openReminder(task: Task, ctx: ChatContext): Promise<string | null
   return found?.id ?? null;
 }
 
-async function lastRuns({ id }: Task, { tasks }: ChatContext, limit: number) {
-  return (await tasks.listRuns({ taskId: id, status: 'succeeded', limit, cursor: null })).items;
+async function lastRuns({ id }: Task, { store }: ChatContext, limit: number) {
+  return (await store.listTaskRuns({ taskId: id, status: 'succeeded', limit, cursor: null })).items;
 }
 
 /** [Not done], for the one who said it, and for everybody who may change the task. */

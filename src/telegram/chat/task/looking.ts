@@ -95,7 +95,9 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history' }, asy
 
 /** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
-  const { items, next } = await ctx.tasks.listRuns({ taskId: task.id, status: null, limit: historyShown, cursor });
+  // That of a deleted task can be looked at too, which the API no longer tells of.
+  const query = { taskId: task.id, status: null, limit: historyShown, cursor } as const;
+  const { items, next } = await ctx.store.listTaskRuns(query);
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);
   const setting = settingFor(task, ctx);
   // Slots that somebody has skipped in advance are not history yet.

@@ -3,18 +3,18 @@ import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AppError } from '../../../../src/domain/errors.ts';
 import { signatures } from '../../../../src/system/signature.ts';
-import { openVault } from '../../../../src/system/vault.ts';
 import { anAuthority } from '../../../support/certificates.ts';
 import { anOutbound } from '../../../support/outbound.ts';
 import { hour, hourly } from '../../../support/pipeline.ts';
 import { opened } from '../../../support/ports.ts';
-import { secretsInMemory } from '../../../support/secrets.ts';
+import { lastingVault, secretsOf } from '../../../support/secrets.ts';
 import { caller, json } from './caller.ts';
 
 async function withSecrets(given: Readonly<Record<string, string>>, outbound = anOutbound()) {
-  const secrets = secretsInMemory(given);
-  const vault = openVault({ file: null, given: [Buffer.alloc(32, 7)] });
-  return { ...(await caller(json({ ok: true }), { runSecrets: secrets.runSecrets, vault, outbound })), secrets };
+  const vault = lastingVault();
+  const made = await caller(json({ ok: true }), { vault, outbound });
+  await secretsOf(made.p, vault, given);
+  return made;
 }
 
 describe('auth', () => {
@@ -32,7 +32,7 @@ describe('auth', () => {
   });
 
   it('signs the body as it leaves, with its secrets, and with both keys while one is replaced', async () => {
-    const { seen, pass, fetching, p } = await withSecrets({ SIGN: 'signing key', OLD: 'key before', KEY: 'k"y' });
+    const { seen, pass, fetching, p } = await withSecrets({ SIGN: 'signing key', OLD: 'key before', KEY: 'k"ey' });
     await fetching({ body: { key: '{{ secrets.KEY }}' }, auth: { kind: 'hmac', secret: 'SIGN', previous: 'OLD' } });
     await fetching({ auth: { kind: 'hmac', secret: 'SIGN' } }, { title: 'No body' });
     await pass(hour);
@@ -42,7 +42,7 @@ describe('auth', () => {
     expect(header).toMatch(new RegExp(`^t=${p.time.now() / 1000},v1=[\\da-f]{64},v1=[\\da-f]{64}$`));
     for (const secret of ['signing key', 'key before'])
       expect(signatures.verify(header, { ...signed, secrets: [secret] })).toBe('valid');
-    expect(JSON.parse(signed.body)).toEqual({ key: 'k"y' });
+    expect(JSON.parse(signed.body)).toEqual({ key: 'k"ey' });
     const empty = { body: '', secrets: ['signing key'], now: p.time.now(), toleranceMs: 0 };
     expect(signatures.verify(String(bare?.headers['x-schedule-signature']), empty)).toBe('valid');
   });

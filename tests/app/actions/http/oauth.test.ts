@@ -1,14 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openVault } from '../../../../src/system/vault.ts';
+import type { RoomSettings } from '../../../../src/compose/assembly.ts';
 import { anOutbound } from '../../../support/outbound.ts';
-import { actor, hour, hourly, minute } from '../../../support/pipeline.ts';
+import { actor, anOwner, hour, hourly, minute } from '../../../support/pipeline.ts';
 import { opened } from '../../../support/ports.ts';
-import { secretsInMemory } from '../../../support/secrets.ts';
+import { lastingVault, secretsOf } from '../../../support/secrets.ts';
 import { type Answer, caller } from './caller.ts';
 
 type Form = Readonly<Record<string, string>>;
+
+type Reply = object | 'drop' | [number, object];
 
 /** A token server whose refresh tokens are good once, and a place that takes the last token that it gave. */
 async function aShop(
@@ -16,12 +18,13 @@ async function aShop(
     readonly lifeS?: number | null;
     readonly secrets?: Readonly<Record<string, string>>;
     readonly takesAll?: true;
+    readonly operator?: NonNullable<RoomSettings['operatorSecrets']>;
   } = {},
 ) {
   const { lifeS = 3600 } = given;
   const asked: Form[] = [];
   const state = { refresh: 'refresh-0', made: 0, good: new Set<string>() };
-  let reply: ((form: Form, grant: () => object) => object | 'drop' | [number, object]) | null = null;
+  let reply: ((form: Form, grant: () => object) => Reply | Promise<Reply>) | null = null;
   let wait: Promise<unknown> | null = null;
   const grant = (): object => {
     state.made += 1;
@@ -41,7 +44,7 @@ async function aShop(
     const form = Object.fromEntries(new URLSearchParams(await text(incoming)));
     asked.push(form);
     await wait;
-    const made = reply === null ? usual(form) : reply(form, () => usual(form));
+    const made = reply === null ? usual(form) : await reply(form, () => usual(form));
     if (made === 'drop') return outgoing.destroy();
     const [status, body] = Array.isArray(made) ? (made as [number, object]) : [200, made];
     return outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -56,13 +59,14 @@ async function aShop(
     const isGood = state.good.has(String(headers.authorization).replace('Bearer ', ''));
     response.writeHead(isGood ? 200 : 401).end(isGood ? 'the price' : `no good: ${headers.authorization}`);
   };
-  const secrets = secretsInMemory({ CLIENT: 'client-secret', REFRESH: 'refresh-0', ...given.secrets });
-  const vault = openVault({ file: null, given: [Buffer.alloc(32, 7)] });
+  const vault = lastingVault();
   const made = await caller(price, {
-    runSecrets: secrets.runSecrets,
     vault,
     outbound: anOutbound({ allow: ['*.example.com'] }),
+    ...(given.operator === undefined ? {} : { settings: { operatorSecrets: given.operator } }),
   });
+  const values = { CLIENT: 'client-secret', REFRESH: 'refresh-0', ...given.secrets };
+  const secrets = await secretsOf(made.p, vault, values);
   const client = { kind: 'oauth2', token_url: tokenUrl, client_id: 'shop', secret: 'CLIENT' };
   const errors = async (taskId: string) => (await made.p.history(taskId)).map(({ error }) => error);
   const statuses = async (taskId: string) => (await made.p.history(taskId)).map(({ status }) => status);
@@ -70,6 +74,7 @@ async function aShop(
     ...made,
     asked,
     state,
+    vault,
     secrets,
     client,
     refreshing: { ...client, refresh_token: 'REFRESH' },
@@ -135,18 +140,21 @@ describe('a token of the client', () => {
     await fetching({ auth: client }, { title: 'The same' });
     await fetching({ auth: { ...client, scope: 'write' } }, { title: 'Another scope' });
     await fetching({ auth: { ...client, secret: 'SECOND' } }, { title: 'Another secret' });
+    const there = 'telegram:chat:-1009999';
+    const others = await secretsOf(p, shop.vault, { CLIENT: 'client-secret' }, there);
     const elsewhere = { title: 'Another chat', instructions: '', schedule: hourly };
     const action = { kind: 'http', url: `${base}/price`, auth: client };
-    await p.create({ ...elsewhere, action }, { threadKey: 'telegram:chat:-1009999' });
+    await p.create({ ...elsewhere, action }, { threadKey: there });
     await pass(hour);
     expect(asked).toHaveLength(4);
     await pass(hour);
     expect(asked).toHaveLength(4);
     // The same value, set anew, is the same secret; without it what it brought is worth nothing.
-    secrets.set('CLIENT', 'client-secret');
+    await secrets.set('CLIENT', 'client-secret');
     await pass(hour);
     expect(asked).toHaveLength(4);
-    secrets.drop('CLIENT');
+    await secrets.drop('CLIENT');
+    await others.drop('CLIENT');
     await pass(hour);
     expect(shop.seen).toHaveLength(5 * 3 + 1);
   });
@@ -192,7 +200,7 @@ describe('a token of the client', () => {
   it('is not got with a wrong secret, and the word about it says whose', async () => {
     const { secrets, seen, pass, fetching, client, errors } = await aShop();
     const task = await fetching({ auth: client }, once);
-    secrets.set('CLIENT', 'wrong-secret');
+    await secrets.set('CLIENT', 'wrong-secret');
     await pass(hour);
     expect(await errors(task.id)).toEqual([
       expect.stringMatching(/answered invalid_client\. Check the client shop and its secret CLIENT\./),
@@ -203,7 +211,7 @@ describe('a token of the client', () => {
   it('is not asked for where a secret must not go to the target as well', async () => {
     const { secrets, asked, pass, fetching, client, p } = await aShop();
     const task = await fetching({ auth: client });
-    secrets.goTo('login.example.com');
+    await secrets.goTo(new URL(client.token_url).host);
     await pass(hour);
     expect(await p.history(task.id)).toMatchObject([{ status: 'skipped', reason: 'secret_host' }]);
     expect(asked).toEqual([]);
@@ -223,14 +231,13 @@ describe('a token of the client', () => {
 
 describe('a refresh token that rotates', () => {
   it('is replaced before the access token is used', async () => {
-    const { secrets, asked, seen, pass, fetching, refreshing, kept } = await aShop({ lifeS: 60 });
+    const { secrets, asked, seen, pass, fetching, refreshing, kept, p } = await aShop({ lifeS: 60 });
     const order: string[] = [];
-    const { runSecrets } = secrets;
-    const replace = runSecrets.replace.bind(runSecrets);
-    Object.assign(secrets.runSecrets, {
-      replace: async (one: Parameters<typeof replace>[0]) => {
+    const replaceSecret = p.store.replaceSecret.bind(p.store);
+    Object.assign(p.store, {
+      replaceSecret: async (one: Parameters<typeof replaceSecret>[0]) => {
         order.push(`replaced after ${seen.length} calls`);
-        return replace(one);
+        return replaceSecret(one);
       },
     });
     await fetching({ auth: refreshing });
@@ -238,7 +245,7 @@ describe('a refresh token that rotates', () => {
     await pass(hour);
     expect(asked.map((form) => form['refresh_token'])).toEqual(['refresh-0', 'refresh-1']);
     expect(order).toEqual(['replaced after 0 calls', 'replaced after 1 calls']);
-    expect(secrets.value('REFRESH')).toBe('refresh-2');
+    expect(await secrets.value('REFRESH')).toBe('refresh-2');
     for (const token of ['refresh-1', 'refresh-2', 'access-1']) expect(kept()).not.toContain(token);
   });
 
@@ -305,10 +312,10 @@ describe('a refresh token that rotates', () => {
       return 'drop';
     });
     await pass(hour);
-    expect(secrets.value('REFRESH')).toBe('refresh-0');
+    expect(await secrets.value('REFRESH')).toBe('refresh-0');
     await pass(minute);
     expect(asked.map((form) => form['refresh_token'])).toEqual(['refresh-0', 'refresh-0']);
-    expect(secrets.value('REFRESH')).toBe('refresh-1');
+    expect(await secrets.value('REFRESH')).toBe('refresh-1');
     expect(await statuses(task.id)).toEqual(['succeeded']);
   });
 
@@ -330,9 +337,9 @@ describe('a refresh token that rotates', () => {
     expect(error).toContain(`was lost at ${lostAt}`);
     expect(error).toContain('set the new one with /secrets set REFRESH');
     expect(asked).toHaveLength(2);
-    expect(secrets.value('REFRESH')).toBe('refresh-0');
+    expect(await secrets.value('REFRESH')).toBe('refresh-0');
     // A person signs in again: nothing else is needed.
-    secrets.set('REFRESH', state.refresh);
+    await secrets.set('REFRESH', state.refresh);
     await pass(hour);
     expect(await statuses(task.id)).toEqual(['failed', 'succeeded']);
   });
@@ -342,27 +349,27 @@ describe('a refresh token that rotates', () => {
     const task = await fetching({ auth: refreshing }, thrice);
     secrets.breakReplace(1);
     await pass(hour);
-    expect(secrets.value('REFRESH')).toBe('refresh-0');
+    expect(await secrets.value('REFRESH')).toBe('refresh-0');
     expect(seen).toEqual([]);
     await pass(minute);
     expect(asked.map((form) => form['refresh_token'])).toEqual(['refresh-0', 'refresh-1']);
-    expect(secrets.value('REFRESH')).toBe('refresh-2');
+    expect(await secrets.value('REFRESH')).toBe('refresh-2');
     expect(await statuses(task.id)).toEqual(['succeeded']);
   });
 
   it('gives way to one that a person sets meanwhile', async () => {
     const { secrets, asked, answer, pass, fetching, refreshing, statuses, state } = await aShop({ lifeS: 60 });
     const task = await fetching({ auth: refreshing });
-    answer((_form, grant) => {
+    answer(async (_form, grant) => {
       const made = grant();
-      secrets.set('REFRESH', 'by-hand');
+      await secrets.set('REFRESH', 'by-hand');
       state.refresh = 'by-hand';
       answer(null);
       return made;
     });
     await pass(hour);
     expect(asked.map((form) => form['refresh_token'])).toEqual(['refresh-0', 'by-hand']);
-    expect(secrets.value('REFRESH')).toBe('refresh-2');
+    expect(await secrets.value('REFRESH')).toBe('refresh-2');
     expect(await statuses(task.id)).toEqual(['succeeded']);
   });
 
@@ -371,14 +378,15 @@ describe('a refresh token that rotates', () => {
     const task = await fetching({ auth: refreshing }, once);
     answer((_form, grant) => ({ ...grant(), token_type: 'mac' }));
     await pass(hour);
-    expect(secrets.value('REFRESH')).toBe('refresh-1');
+    expect(await secrets.value('REFRESH')).toBe('refresh-1');
     expect(await errors(task.id)).toEqual([expect.stringContaining('no answer of OAuth 2')]);
   });
 
   it('is not used from the environment, where the next one could not be kept', async () => {
-    const { secrets, asked, pass, fetching, refreshing, errors } = await aShop();
-    const task = await fetching({ auth: refreshing }, once);
-    secrets.ofEnvironment('REFRESH', 'refresh-0');
+    const given = { name: 'GIVEN', value: 'refresh-0', hosts: [], chats: [] };
+    const { p, asked, pass, fetching, refreshing, errors } = await aShop({ operator: [given] });
+    await anOwner(p);
+    const task = await fetching({ auth: { ...refreshing, refresh_token: 'GIVEN' } }, once);
     await pass(hour);
     expect(asked).toEqual([]);
     expect(await errors(task.id)).toEqual([expect.stringContaining('stands in the environment')]);

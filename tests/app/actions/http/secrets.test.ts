@@ -1,21 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionSpec } from '../../../../src/domain/task.ts';
-import { openVault } from '../../../../src/system/vault.ts';
 import { anOutbound } from '../../../support/outbound.ts';
 import { hour, texts } from '../../../support/pipeline.ts';
-import { secretsInMemory } from '../../../support/secrets.ts';
+import { lastingVault, secretsOf } from '../../../support/secrets.ts';
 import { type Answer, caller, json } from './caller.ts';
 
 const values = { KEY: 'k&y "7"/ü!', OTHER: 'another-value', PASSWORD: 'sesame-street' };
 
 async function withSecrets(answer: Answer = json({ ok: true }), given: Readonly<Record<string, string>> = values) {
-  const secrets = secretsInMemory(given);
-  const made = await caller(answer, {
-    runSecrets: secrets.runSecrets,
-    vault: openVault({ file: null, given: [Buffer.alloc(32, 7)] }),
-    outbound: anOutbound({ allow: ['*.example.com'] }),
-  });
+  const vault = lastingVault();
+  const made = await caller(answer, { vault, outbound: anOutbound({ allow: ['*.example.com'] }) });
   const { p } = made;
+  const secrets = await secretsOf(p, vault, given);
   /** All that any table holds, as one text. */
   const kept = () => {
     const tables = p.database.prepare("select name from sqlite_master where type = 'table'").all() as {
@@ -40,7 +36,7 @@ describe('a secret in a call', () => {
     expect(seen).toMatchObject([{ method: 'POST', headers: { 'x-key': values.OTHER } }]);
     expect(seen[0]?.url).toBe(`/in/${encoded}/path?key=a+${encoded}&plain=Price`);
     expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ deep: [`${values.KEY} and ${values.OTHER}`] });
-    expect(secrets.asked).toEqual([{ host: 'api.example.com', names: ['KEY', 'OTHER'] }]);
+    expect(await secrets.used()).toEqual(['KEY', 'OTHER']);
     expect(await p.history(task.id)).toMatchObject([{ status: 'succeeded' }]);
     for (const text of [kept(), JSON.stringify(p.log)]) {
       expect(text).not.toContain(values.OTHER);
@@ -73,7 +69,7 @@ describe('a secret in a call', () => {
       headers: { 'x-key': '{% if context.isNew %}{{ secrets.KEY }}{% else %}{{ secrets.OTHER }}{% endif %}' },
     });
     await pass(hour);
-    expect(secrets.asked).toEqual([{ host: 'api.example.com', names: ['OTHER'] }]);
+    expect(await secrets.used()).toEqual(['OTHER']);
     expect(seen[0]?.headers['x-key']).toBe(values.OTHER);
   });
 
@@ -101,14 +97,13 @@ describe('a secret in a call', () => {
   });
 
   it('that is gone, or must not go there, skips the slot with its reason, and the schedule goes on', async () => {
-    const { secrets, seen, pass, fetching, p } = await withSecrets();
+    const { secrets, seen, base, pass, fetching, p } = await withSecrets();
     const task = await fetching({ headers: { 'x-key': '{{ secrets.KEY }}' } });
-    secrets.drop('KEY');
+    await secrets.drop('KEY');
     await pass(hour);
-    secrets.set('KEY', 'once more');
-    secrets.goTo('other.example.com');
+    await secrets.set('KEY', 'once more', ['other.example.com']);
     await pass(hour);
-    secrets.goTo('api.example.com');
+    await secrets.goTo(new URL(base).host);
     await pass(hour);
     expect((await p.history(task.id)).map(({ status, reason }) => [status, reason])).toEqual([
       ['skipped', 'secret_missing'],

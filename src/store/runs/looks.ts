@@ -1,0 +1,49 @@
+import type { Claimable } from '../../app/ports/pipeline.ts';
+import type { Script } from '../engine/engine.ts';
+import { columns, least, pick } from '../engine/fields.ts';
+import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { all, one, select } from '../engine/statements.ts';
+import { isLostIn } from '../tables/work.ts';
+
+/** Looks of a runner that change nothing. */
+export const runLooks = { cancelRequested, nextRunAt };
+
+const { runs } = columns;
+
+export const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
+
+export function notOf(kinds: readonly string[]): Sql | undefined {
+  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
+}
+
+/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
+export function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
+  if (own === null) return notOf(never);
+  return allOf(
+    notOf(never),
+    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
+      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
+  );
+}
+
+function* cancelRequested(bootId: string): Script<readonly string[]> {
+  const found = yield* all(
+    select(pick(runs, 'id'))`from runs
+      where status = 'running' and boot_id = ${bootId} and cancel_requested_at is not null`,
+  );
+  return found.map(({ id }) => id);
+}
+
+/**
+ * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
+ * its lane or for want of room, and is rung for when its holder ends. A run that was left behind is ready at once.
+ */
+function* nextRunAt(now: number, claimable?: Claimable): Script<number | null> {
+  const isOurs = allOf(lost, claimableIn(claimable));
+  const left = yield* one(select(pick(runs, 'id'))`from runs r where ${isOurs} limit 1`);
+  if (left !== undefined) return now;
+  const found = yield* one(
+    select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,
+  );
+  return found?.at ?? null;
+}

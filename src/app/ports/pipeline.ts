@@ -18,6 +18,7 @@ import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
 import type { FileRef, Watched } from './blobs.ts';
+import type { Finished, Progress } from './runs.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 
@@ -274,13 +275,6 @@ export interface NewApproval {
   readonly decideBy: number;
 }
 
-export interface Finished {
-  /** Ends that were written; the others had lost their claim. */
-  readonly written: number;
-  /** Tasks that failed too often in a row, or whose run was harmful. */
-  readonly autoPaused: readonly string[];
-}
-
 /** The store of the scheduler. */
 export interface SlotStore {
   /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
@@ -384,13 +378,6 @@ export interface StartBatch extends Batch {
   readonly only?: readonly string[];
   /** Runs that wait for their first attempt since then have jobs of their own. */
   readonly queuedBefore?: number;
-}
-
-export interface Progress {
-  readonly runId: string;
-  readonly fence: number;
-  readonly text: string;
-  readonly at: number;
 }
 
 export interface Started extends Counts {

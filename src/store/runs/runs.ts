@@ -1,4 +1,5 @@
-import type { Progress, RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type { RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type { Progress } from '../../app/ports/runs.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';

@@ -38,4 +38,5 @@ export const {
   credentials,
   secrets,
   processes,
+  pace,
 } = sqliteTables;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { roles } from '../domain/processes/process.ts';
 import { operation, cursor, instant, instantSent, noBody, page, strict, text, timezone } from './operation.ts';
 import { sum } from './spending.ts';
 
@@ -103,6 +104,28 @@ export const statusOperations = {
       last_stale_look_at: instant.nullable().meta({
         description: 'When it last looked for results older than their policy refresh_after.',
       }),
+      scheduler: strict({
+        state: z.enum(['running', 'paused']),
+        since: instant.nullable().meta({
+          description:
+            'Since when no process takes up slots. What comes due meanwhile is decided by policy when one does again.',
+        }),
+      }),
+      processes: z
+        .array(
+          strict({
+            id: z.string().meta({ description: 'The boot id; attempts name it.' }),
+            role: z.enum(roles),
+            version: z.string(),
+            action_kinds: z.array(z.string()),
+            host: z.string(),
+            pid: count,
+            started_at: instant,
+            seen_at: instant,
+          }),
+        )
+        .nullable()
+        .meta({ description: 'The processes that share the database and live; null for a token of some chats.' }),
       worker: strict({
         id: z.string().meta({ description: 'As attempts name it.' }),
         running: z.boolean(),

@@ -13,9 +13,10 @@ import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/oper
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
+import { createPacer } from '../app/pacing/pacer.ts';
+import { createSharedPacer } from '../app/pacing/shared-pacer.ts';
 import { createClockWatch, type ClockWatch } from '../app/pipeline/clock-watch.ts';
 import { createDeliverer, type Deliverer } from '../app/pipeline/deliverer.ts';
-import { createPacer } from '../app/pipeline/pacer.ts';
 import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
@@ -66,7 +67,7 @@ import { createTokens, type Tokens } from '../app/use-cases/tokens.ts';
 import { createDowntimes, type Downtimes } from '../app/why/downtime.ts';
 import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
-import { ratesOf, type Rates } from '../domain/pacing/pace.ts';
+import { ratesOf, ratesOfSeveral, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
 import { everyKind } from '../domain/processes/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
@@ -212,20 +213,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     kinds: actions.kinds,
     ...processOf(outside, (gone) => jobs.freed(gone)),
   });
-  const shared = {
-    ...world,
-    store,
-    bell,
-    workEngine,
-    hints: outside.hints ?? noHints,
-    bootId,
-    processes,
-    digest: sha256,
-    batchMax,
-    reckoning,
-  };
+  const heard = { bell, workEngine, hints: outside.hints ?? noHints };
+  const shared = { ...world, ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const pacer = createPacer(shared, paceOf(settings));
+  const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
   const platform = outside.platform?.(pacer) ?? null;
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
@@ -245,7 +237,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     takes: (outside.process ?? aloneProcess).takes,
     concurrency: settings.RUN_CONCURRENCY,
   });
-  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), group: paceOf(settings).group };
+  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), rates };
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
@@ -310,6 +302,11 @@ function askedRooms(asking: Asking, store: Store): AskedRooms {
 
 function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
   return { prices, defaultTimezone };
+}
+
+/** Whether other processes work with the database as well. */
+function isShared({ process: own = aloneProcess }: Outside): boolean {
+  return own.sharing !== null;
 }
 
 function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => void) {

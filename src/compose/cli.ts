@@ -124,6 +124,9 @@ const terminal: Terminal = {
   },
 };
 
+/** A key in PEM, which has several lines. */
+const [beginsKey, endsKey] = [/^\s*-----BEGIN [A-Z ]+-----\s*$/, /^\s*-----END [A-Z ]+-----\s*$/];
+
 /** Ctrl-C and the end of the input are answers as well, so that the question does not wait for another. */
 function typed(question: string, output: NodeJS.WritableStream): Promise<string> {
   return new Promise((resolve) => {
@@ -139,7 +142,12 @@ function typed(question: string, output: NodeJS.WritableStream): Promise<string>
     });
     lines.question(question, (text) => {
       answer = text;
-      lines.close();
+      if (!beginsKey.test(text)) lines.close();
+      // What is pasted with it must not go to the shell.
+      lines.on('line', (line) => {
+        answer = `${text}\n${line}`;
+        if (endsKey.test(line)) lines.close();
+      });
     });
   });
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createStatus } from '../app/operations/status.ts';
+import { noHints } from '../app/ports/hints.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewOf } from '../app/tasks/preview.ts';
-import type { Config } from '../config/config.ts';
+import { isShared, type Config } from '../config/config.ts';
 import { updateBytesMax } from '../domain/limits.ts';
 import { newCode, sha256 } from '../system/ids.ts';
 import type { Loop } from '../system/loop.ts';
@@ -41,6 +42,8 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   const aside = asideApi(wire.api, rooms.budget);
   const inbound: Inbound = createTelegramIn({
     ...world,
+    bootId: rooms.worker.id,
+    hints: isShared(config) ? noHints : null,
     api: wire.api,
     aside,
     platform: createPlatform(aside, { ...world, defaultTimezone: config.DEFAULT_TIMEZONE }),
@@ -72,6 +75,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       preview: (schedule, words) =>
         previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL, words }),
       alarms: rooms.alarms,
+      pausedSince: () => rooms.processes.pausedSince(),
       status: createStatus({ ...deps, ...world, ...rooms, ready })(store),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,

@@ -57,12 +57,13 @@ export function openVault({ file, given, isPassing = false }: VaultSource): KeyR
     if (file !== null) writeKeys(file, keys);
     own = [...keys];
   };
+  /** A file may have been put there since, such as that of a copy. */
+  const lookAgain = () => {
+    if (file !== null) own = keysIn(file);
+  };
   const first = (): Key => {
-    if (all().length === 0 && (file !== null || isPassing) && mayMakeFirst) {
-      // It may have been put there since, such as that of a copy.
-      own = file === null ? [] : keysIn(file);
-      if (own.length === 0) keep([newKey()]);
-    }
+    if (all().length === 0) lookAgain();
+    if (all().length === 0 && (file !== null || isPassing) && mayMakeFirst) keep([newKey()]);
     const [key] = all();
     if (key === undefined) throw unavailable(lostWords(file));
     return key;
@@ -77,7 +78,9 @@ export function openVault({ file, given, isPassing = false }: VaultSource): KeyR
       return { keyId: id, box: sealed(bytes, rowId, plain) };
     },
     open: (rowId, { keyId, box }) => {
-      const key = all().find(({ id }) => id === keyId);
+      const known = () => all().find(({ id }) => id === keyId);
+      if (known() === undefined) lookAgain();
+      const key = known();
       if (key === undefined) throw unavailable(all().length === 0 ? lostWords(file) : otherKeyWords(keyId, file));
       return opened(key.bytes, rowId, box);
     },

@@ -40,3 +40,18 @@ describe('a token for a program', () => {
     );
   });
 });
+
+describe('the value of a secret that is asked for', () => {
+  it('is one line: what has several is refused, with the way from its file', async () => {
+    const { well, type } = await aPlace();
+    const key = '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----';
+    const pasted = await type('secret set SHOP_KEY', { answers: [key] });
+    expect([pasted.code, pasted.err]).toEqual([
+      2,
+      expect.stringMatching(/read from its file: cronogram secret set SHOP_KEY <\s+key.pem/),
+    ]);
+    expect((await well('secret list')).out).toBe('No secrets.\n');
+    expect((await well('secret set SHOP_KEY', { input: `${key}\n` })).out).toBe('SHOP_KEY is set.\n');
+    expect((await well('secret set OTHER', { answers: ['one line'] })).out).toBe('OTHER is set.\n');
+  });
+});

@@ -58,6 +58,17 @@ describe('an album', () => {
     expect(words?.buttons.flat().map(({ text }) => text)).toEqual(['Done', 'Snooze']);
   });
 
+  it('that a member sends with /new in a group is kept whole too', async () => {
+    const bot = await aBotIn(lab);
+    const file = { kind: 'photo' } as const;
+    bot.world.say({ as: 'ben', chat: lab, text: '/new tomorrow at 8 The garden', media: [file, file, file] });
+    await bot.pass(1000);
+    const preview = bot.last(lab, null);
+    expect(preview.text).toMatch(/With your album, all of it$/);
+    await bot.press('ben', preview, 'Create');
+    expect(bot.now(preview).text).toContain('with 3 photos');
+  });
+
   it('stays whole when the words with it are edited', async () => {
     const bot = await aBotIn(ada);
     const file = { kind: 'photo' } as const;

@@ -202,18 +202,24 @@ describe('the database', () => {
     expect(out).not.toContain('s3cret-word');
   });
 
-  it('behind a pooler that lends its connections by the transaction is a fault with its remedy', async () => {
+  it('behind a pooler that lends its connections by the transaction is told what is missing there', async () => {
     const postgres = await freshPostgres();
     const pooler = await openPooler(postgres.url, 'transaction');
     onTestFinished(async () => {
       pooler.close();
       await postgres.drop();
     });
-    const { look } = await aPlace({ environment: { DATABASE_URL: pooler.url } });
-    expect((await look('--offline')).found('database')[0]).toMatchObject({
-      level: 'fail',
-      text: expect.stringContaining('Give the address of the Postgres server itself') as string,
-    });
+    const lookWith = async (environment: Readonly<Record<string, string>>) => {
+      const { look } = await aPlace({ environment: { DATABASE_URL: pooler.url, ...environment } });
+      return (await look('--offline')).found('connections');
+    };
+    expect(await lookWith({ ENGINE: 'embedded' })).toMatchObject([
+      { level: 'fail', fix: 'Give the address of the Postgres server itself.' },
+    ]);
+    expect(await lookWith({})).toMatchObject([
+      { level: 'warn', fix: expect.stringContaining('DATABASE_DIRECT_URL') as string },
+    ]);
+    expect(await lookWith({ DATABASE_DIRECT_URL: postgres.url })).toMatchObject([{ level: 'ok' }]);
   });
 
   it('on a Postgres server is looked at there, with whoever has it', async () => {

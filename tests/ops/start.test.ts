@@ -3,6 +3,7 @@ import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { unbuilt } from '../../src/config/config.ts';
 import { soon } from '../support/patience.ts';
 import { aFolder } from '../support/place.ts';
 import { freshPostgres, onPostgres } from '../support/postgres.ts';
@@ -11,9 +12,10 @@ import { startProgram } from './program.ts';
 describe.concurrent('a start', () => {
   it('wonders about a setting that nobody reads, and goes on without it', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);
+    const [without = ''] = unbuilt;
     writeFileSync(
       join(folder, '.env'),
-      'DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\nROLE=worker\n',
+      `DATABASE_URL=file:c.db\nRETENTION_DAY=30\nTELEGRAM_BOT=x\nCOMPOSE_PROJECT_NAME=x\n${without}=x\n`,
     );
     const program = startProgram(folder, {}, atEnd);
     await program.url();
@@ -23,7 +25,7 @@ describe.concurrent('a start', () => {
       expect.objectContaining({ level: 'warn', variable: 'TELEGRAM_BOT', nearest: null }),
     ]);
     expect(program.lines().filter(({ event }) => event === 'variable_without_effect')).toEqual([
-      expect.objectContaining({ level: 'warn', variable: 'ROLE' }),
+      expect.objectContaining({ level: 'warn', variable: without }),
     ]);
     program.kill('SIGINT');
     expect(await program.ended).toBe(0);

@@ -12,7 +12,7 @@ function chatRaceTests(open: OpenWorld): void {
   test('an update that several finish at once is done once, with one answer', async () => {
     const world = await open();
     await aChat(world);
-    await world.store.receiveUpdates([{ id: 1, payload: '{}', address: null, messageId: null }], nine);
+    await world.store.receiveUpdates([{ id: 1, payload: '{}', address: null, messageId: null, lane: null }], nine);
     const results = await atOnce(world, 20, (store) =>
       store.endUpdate({ id: 1, status: 'done', error: null, messages: [aMessage(world)], draft: null, at: nine }),
     );
@@ -26,7 +26,13 @@ function chatRaceTests(open: OpenWorld): void {
     const world = await open();
     const results = await atOnce(world, 12, (store, index) =>
       store.receiveUpdates(
-        numbers(20).map((number) => ({ id: index * 5 + number, payload: '{}', address: null, messageId: null })),
+        numbers(20).map((number) => ({
+          id: index * 5 + number,
+          payload: '{}',
+          address: null,
+          messageId: null,
+          lane: null,
+        })),
         nine,
       ),
     );

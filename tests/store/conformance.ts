@@ -32,6 +32,7 @@ import { lostClaimTests } from './conformance/lost-claims.ts';
 import { noticeTests } from './conformance/notices.ts';
 import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { ownerGoneTests } from './conformance/owner-gone.ts';
+import { leaseTests, paceTests } from './conformance/pace.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
@@ -225,6 +226,10 @@ export function conformance(open: OpenWorld): void {
   });
   describe('light transactions', () => {
     lightTests(open);
+  });
+  describe('the pace of several processes', () => {
+    paceTests(open);
+    leaseTests(open);
   });
   describe('lost claims', () => {
     lostClaimTests(open);

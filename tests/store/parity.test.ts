@@ -172,14 +172,21 @@ const commands: Readonly<Record<string, Command>> = {
   update: async (side, choice) => {
     const { store, make } = side.world;
     const told = await store.receiveUpdates(
-      [{ id: choice, payload: '{}', address: '-100', messageId: choice }],
+      [{ id: choice, payload: '{}', address: '-100', messageId: choice, lane: `lane ${choice % 2}` }],
       side.now,
     );
-    const begun = await store.beginUpdate(choice);
+    const begun = await store.beginUpdate(choice, 'boot');
     const place = { chatId: 'c', userId: someone, topic: null, messageId: choice } as const;
     const draft = { id: make.id(), ...place, step: 's', body: { choice }, expiresAt: side.now + hour };
     const messages = [aMessage(side.world)];
-    const end = { id: choice, error: null, messages, draft: { is: 'put', draft } as const, at: side.now };
+    const end = {
+      id: choice,
+      error: null,
+      messages,
+      draft: { is: 'put', draft } as const,
+      at: side.now,
+      bootId: 'boot',
+    };
     return [told, begun, await store.endUpdate({ ...end, status: choice % 2 === 0 ? 'done' : 'failed' })];
   },
   file: async (side, choice) => {

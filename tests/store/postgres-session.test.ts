@@ -19,7 +19,8 @@ async function aPlace() {
   await direct.connect();
   await direct.query(goHome(ownSchema));
   const told: string[] = [];
-  const opening = (url: string, pid: number) => ({
+  const opening = (url: string, pid: number, shared: boolean) => ({
+    ...(shared ? { shared: { onStandby: (by: string | null) => void told.push(`standby: ${by}`) } } : {}),
     url,
     holder: { pid, host: 'garden', since: nine },
     onLost: (error: Error) => void told.push(`lost: ${error.message}`),
@@ -37,8 +38,8 @@ async function aPlace() {
     await direct.end();
     await database.drop();
   });
-  const open = async (url: string, pid = 4711) => {
-    const one = await openStore(opening(url, pid));
+  const open = async (url: string, pid = 4711, shared = false) => {
+    const one = await openStore(opening(url, pid, shared));
     opened.push(one);
     return one;
   };
@@ -48,10 +49,10 @@ async function aPlace() {
     close,
     open: (pid?: number) => open(way.url, pid),
     openDirectly: (pid: number) => open(database.url, pid),
-    openPooled: async (mode: PoolMode) => {
+    openPooled: async (mode: PoolMode, shared = false) => {
       const pooler = await openPooler(database.url, mode);
       onTestFinished(() => pooler.close());
-      return { pooler, opened: open(pooler.url) };
+      return { pooler, opened: open(pooler.url, 4711, shared) };
     },
     /** Past the way. */
     ask: async (sql: string) => (await direct.query<Record<string, unknown>>(sql)).rows,
@@ -81,6 +82,8 @@ test('a connection that is ended while it is in use fails what was asked of it, 
   const opened = await open();
   let doubts = 0;
   opened.onDoubt(() => (doubts += 1));
+  // A transaction sees the connections that were there when it looked first.
+  expect(await writes(opened)).toBe('written');
   await ask('begin; lock table kv');
   const writing = writes(opened);
   await until(async () => (await ask(end(lent))).length > 0);
@@ -199,4 +202,25 @@ test('a pooler that begins to lend connections for a transaction ends the proces
   await until(work);
   expect(told).toEqual([expect.stringMatching(remedy)]);
   expect(await writes(over)).toBe('store_unavailable');
+});
+
+test('one of many processes works through a pooler that lends connections for a transaction', async () => {
+  const { openPooled, ask, told } = await aPlace();
+  const opened = await (await openPooled('transaction', true)).opened;
+  expect([opened.lends, opened.listenUrl]).toEqual([true, null]);
+  const written = await Promise.all(Array.from({ length: 30 }, () => writes(opened)));
+  expect(new Set(written)).toEqual(new Set(['written']));
+  const keys = await Promise.all(Array.from({ length: 30 }, () => opened.store.readNote('k')));
+  expect(new Set(keys)).toEqual(new Set(['v']));
+  // Rows of a caller are kept apart there too.
+  expect((await opened.store.within(['chat']).taskTally('', 10)).counts).toEqual([]);
+  // Nothing of it stays on a connection that the next one is lent.
+  expect(await ask(`select from pg_locks where locktype = 'advisory' and pid in ${scheduler}`)).toEqual([]);
+  // One that wants the database for itself is let go first, also where no lock can say so.
+  await ask('select pg_advisory_lock(7290411002)');
+  await until(() => told.includes('away'));
+  expect(await writes(opened)).toBe('store_unavailable');
+  await ask('select pg_advisory_unlock(7290411002)');
+  await until(() => told.includes('back'));
+  expect(await writes(opened)).toBe('written');
 });

@@ -220,9 +220,9 @@ async function useEverything(world: World): Promise<void> {
 async function useConversation(world: World, task: Task): Promise<void> {
   const { chatId } = task;
   const user = 'telegram:user:7';
-  await world.store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9 }], nine);
+  await world.store.receiveUpdates([{ id: 1, payload: '{}', address: '-100', messageId: 9, lane: null }], nine);
   await world.store.openUpdates(0, 9);
-  await world.store.beginUpdate(1);
+  await world.store.beginUpdate(1, 'boot');
   const draft = {
     id: 'd',
     chatId,
@@ -241,6 +241,7 @@ async function useConversation(world: World, task: Task): Promise<void> {
     messages: [message],
     draft: { is: 'put', draft },
     at: nine,
+    bootId: 'boot',
   });
   await world.store.tellOnce({ word: 'not_pinned' }, aMessage(world), nine);
   await world.store.noteChat({ newId: 'c', address: '-100', title: 'x', kind: 'supergroup', at: nine });

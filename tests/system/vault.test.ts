@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
@@ -42,6 +42,19 @@ describe('a vault', () => {
       /key of the secrets is missing\. Put .*secrets-key back/,
     );
     expect(refusal(() => vault.open('row', { keyId: 'x', box: '' }))).toContain('is missing');
+  });
+
+  it('opens and seals with a key that is put back while it runs', () => {
+    const file = aFile();
+    const box = fresh(file).seal('row-1', 'sesame');
+    const key = readFileSync(file, 'utf8');
+    rmSync(file);
+    const vault = openVault({ file, given: [] });
+    expect(refusal(() => vault.open('row-1', box))).toContain('is missing');
+    expect(refusal(() => vault.seal('row-2', 'sesame'))).toContain('is missing');
+    writeFileSync(file, key);
+    expect(vault.open('row-1', box)).toBe('sesame');
+    expect(vault.seal('row-2', 'sesame').keyId).toBe(box.keyId);
   });
 
   it('opens nothing with another key, in another row, or after a change, and never answers garbage', () => {

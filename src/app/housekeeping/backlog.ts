@@ -1,7 +1,7 @@
 import { backlogEveryMs, backlogOldMs, backlogResultsMin } from '../../domain/limits.ts';
 import { HOUR_MS } from '../../domain/schedule/time/calendar.ts';
 import { isDeliverable } from '../../domain/thread.ts';
-import type { Pacer } from '../pipeline/pacer.ts';
+import type { Pacer } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { World } from '../ports/outside.ts';
 import type { GrantStore } from '../ports/tasks.ts';

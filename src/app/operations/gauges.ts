@@ -2,8 +2,8 @@ import { checks, type CheckName } from '../../domain/audit.ts';
 import { countedMax, scrapeKeptMs, taskTallyKeptMs } from '../../domain/limits.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
-import type { ChatStore } from '../ports/chats.ts';
 import type { Tally, Workload, WorkloadStore } from '../ports/metering.ts';
+import type { PaceStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import { sample, type Sample } from './metrics.ts';
@@ -13,7 +13,7 @@ import { tasksTallied } from './status.ts';
 
 /** The sources of the meter beside its own counts. */
 interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
-  readonly store: WorkloadStore & Pick<UpkeepStore, 'readNote'> & Pick<ChatStore, 'readHolds'>;
+  readonly store: WorkloadStore & Pick<UpkeepStore, 'readNote'> & Pick<PaceStore, 'readHolds'>;
   readonly loops: readonly { readonly name: string; readonly health: () => { readonly idleMs: number } }[];
   readonly ready: () => Promise<Ready>;
   /** Absent where the database has no connections of its own. */
@@ -114,7 +114,7 @@ function depthSamples({ byKind, runs }: Workload): Sample[] {
   });
 }
 
-function holdSamples(holds: Awaited<ReturnType<ChatStore['readHolds']>>, now: number): Sample[] {
+function holdSamples(holds: Awaited<ReturnType<PaceStore['readHolds']>>, now: number): Sample[] {
   const longest = (these: typeof holds) => these.reduce((most, { until }) => Math.max(most, until - now), 0) / 1000;
   const chats = holds.filter(({ chatId, until }) => chatId !== null && until > now);
   return [

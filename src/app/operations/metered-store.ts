@@ -2,7 +2,7 @@ import { policyOf } from '../../domain/policy.ts';
 import { costsHeld, type Amount } from '../../domain/spending/usage.ts';
 import { codeOf } from '../pipeline/deliverer-ends.ts';
 import type { Meter } from '../ports/metering.ts';
-import type { OutboxPart, OutboxStore, PartEnd } from '../ports/outbox.ts';
+import type { OutboxPart, OutboxStore, PaceStore, PartEnd } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
 import type {
   Admission,
@@ -205,13 +205,18 @@ type Known = Pick<OutboxPart, 'kind' | 'createdAt'>;
 /** Parts that are remembered: more are never in hand, and one that is left over was lost with its claim. */
 const inHandMax = 20_000;
 
-function partMethods(store: OutboxStore, { meter }: MeteredDeps): Pick<OutboxStore, 'claimParts' | 'endParts'> {
+function partMethods(
+  store: OutboxStore & PaceStore,
+  { meter }: MeteredDeps,
+): Pick<OutboxStore & PaceStore, 'claimParts' | 'claimPaced' | 'endParts'> {
   const inHand = new Map<string, Known>();
+  const noteClaimed = (parts: readonly OutboxPart[]) => {
+    if (inHand.size > inHandMax) inHand.clear();
+    for (const { id, kind, createdAt } of parts) inHand.set(id, { kind, createdAt });
+  };
   return {
-    claimParts: tap(store.claimParts.bind(store), (parts) => {
-      if (inHand.size > inHandMax) inHand.clear();
-      for (const { id, kind, createdAt } of parts) inHand.set(id, { kind, createdAt });
-    }),
+    claimParts: tap(store.claimParts.bind(store), (parts) => noteClaimed(parts)),
+    claimPaced: tap(store.claimPaced.bind(store), ({ parts }) => noteClaimed(parts)),
     endParts: tap(store.endParts.bind(store), (_written, ends) => {
       for (const end of ends) {
         countPart(meter, end, inHand.get(end.id));

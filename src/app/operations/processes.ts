@@ -1,5 +1,12 @@
 import { errorText } from '../../domain/errors.ts';
-import { leaseMarginMs, leaseMs, leaseRenewMs, leaseRetryMs, rescueAfterMs } from '../../domain/processes/limits.ts';
+import {
+  leaseMarginMs,
+  leaseMs,
+  leaseRenewMs,
+  leaseRetryMs,
+  pausedToldMs,
+  rescueAfterMs,
+} from '../../domain/processes/limits.ts';
 import type { KindRules, ProcessView, Role } from '../../domain/processes/process.ts';
 import { does, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
@@ -81,6 +88,12 @@ export function createProcesses(deps: ProcessesDeps) {
       // One that is alone leaves no sign of life in its row.
       if (lease === null) return [view()];
       return store.listProcesses(null);
+    },
+    pausedSince: async () => {
+      if (lease === null || does(role, 'work')) return null;
+      const last = await store.lastWorker();
+      if (last === null) return clock.now() - startedAt < pausedToldMs ? null : startedAt;
+      return last.agoMs < pausedToldMs ? null : last.seenAt;
     },
     /** At a clean stop: what is still held is free at once. */
     end: async () => {

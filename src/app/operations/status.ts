@@ -1,6 +1,7 @@
 import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
+import { does, type ProcessView } from '../../domain/processes/process.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
@@ -8,6 +9,7 @@ import type { Scheduler } from '../pipeline/scheduler.ts';
 import type { ChatFacts, ServerFacts, ChatUsage, TaskCounts } from '../ports/chat-facts.ts';
 import type { WorkloadStore, SpentByTask } from '../ports/metering.ts';
 import type { LoopName, World } from '../ports/outside.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { Quota } from '../ports/tasks.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { SealedState, Secrets } from '../use-cases/secrets.ts';
@@ -34,7 +36,12 @@ export interface ServerStatus {
   readonly lastTickAt: number | null;
   /** Its last look for results that are stale. */
   readonly lastStaleLookAt: number | null;
-  readonly worker: Worker & { readonly isRunning: boolean };
+  /** Elsewhere where this process does no runs: then it runs while any process does. */
+  readonly worker: Worker & { readonly isRunning: boolean; readonly isElsewhere: boolean };
+  /** Null for a caller of some chats. */
+  readonly processes: readonly ProcessView[] | null;
+  /** Since when no process takes up slots; null while one does. */
+  readonly pausedSince: number | null;
 }
 
 /** The runner of this process: the id under which it holds runs, and the kinds of actions that it knows. */
@@ -48,6 +55,7 @@ interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
   readonly ready: () => Promise<Ready>;
   readonly alarms: Pick<Alarms, 'open'>;
   readonly worker: Worker;
+  readonly processes: Pick<Processes, 'self' | 'live' | 'pausedSince'>;
   readonly scheduler: Pick<Scheduler, 'refreshedAt'>;
   readonly secrets: Pick<Secrets, 'state'>;
   readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
@@ -79,6 +87,8 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
       // What stands in the way of the whole server is told to those who see all of it.
       const seesAll = facts.databaseBytes !== null;
       const audit = seesAll ? await lastAudit(store) : null;
+      const pausedSince = await deps.processes.pausedSince();
+      const isElsewhere = !does(deps.processes.self.role, 'work');
       const tick = stateOf('scheduler');
       return {
         version,
@@ -92,7 +102,13 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
         alarms: seesAll ? await alarms.open() : { open: [], unheard: [] },
         lastTickAt: tick === undefined ? null : at - tick.idleMs,
         lastStaleLookAt: deps.scheduler.refreshedAt(),
-        worker: { ...worker, isRunning: stateOf('runner')?.ok === true },
+        worker: {
+          ...worker,
+          isElsewhere,
+          isRunning: isElsewhere ? pausedSince === null : stateOf('runner')?.ok === true,
+        },
+        processes: seesAll ? await deps.processes.live() : null,
+        pausedSince,
       };
     };
   };

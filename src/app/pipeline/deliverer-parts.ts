@@ -1,6 +1,7 @@
 import { errorText } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import { messagesIn } from '../../domain/shown.ts';
+import type { Pacer, Turn } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import { topicLosses, type OutboxPart, type OutboxStore, type PartEnd } from '../ports/outbox.ts';
 import type { CallFault, Outgoing, Sent, SentIds, Transport, World } from '../ports/outside.ts';
@@ -24,7 +25,6 @@ import {
   takeBackDoubles,
   type Why,
 } from './deliverer-ends.ts';
-import type { Pacer, Turn } from './pacer.ts';
 import { giveUpTopic, prepareTopic } from './topics.ts';
 
 export interface PartDeps extends Pick<World, 'clock' | 'ids' | 'log'> {

@@ -1,18 +1,18 @@
 import { answersInRowMax } from '../../domain/limits.ts';
-import type { Rate } from '../../domain/pacing/pace.ts';
+import type { Rates } from '../../domain/pacing/pace.ts';
 import { createLooks } from '../jobs/looks.ts';
 import { createWanted } from '../jobs/wanted.ts';
+import type { Pacer, Turn } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
 import type { WorkEngine } from '../ports/hints.ts';
-import type { OutboxPart, OutboxStore } from '../ports/outbox.ts';
+import type { EndedCall, OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
-import type { Counts } from '../ports/pipeline.ts';
+import type { Batch, Counts } from '../ports/pipeline.ts';
 import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { codeOf } from './deliverer-ends.ts';
 import { type PartDeps, servePart } from './deliverer-parts.ts';
-import type { Pacer } from './pacer.ts';
 import { createRedraws } from './redraws.ts';
 import { createLedAstray, type Ended } from './topics.ts';
 import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
@@ -42,8 +42,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
     StandingStore;
   readonly pacer: Pacer;
   readonly workEngine: Pick<WorkEngine, 'name'>;
-  /** The pace of one group. */
-  readonly group: Rate;
+  readonly rates: Rates;
   readonly batchMax: number;
   readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
   /** Chats that may be served at the same time. */
@@ -51,6 +50,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
 }
 
 const nothing: Counts = { taken: 0, more: false };
+const none = () => false;
 
 /** How many answers each chat was sent in a row, and which chats have had so many that a result has its turn. */
 function createAnswersInRow() {
@@ -72,33 +72,27 @@ function createAnswersInRow() {
 export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { store, pacer, concurrency } = deps;
   const wanted = createWanted();
-  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const hasJobs = deps.workEngine.name !== 'embedded';
+  const looks = createLooks(hasJobs);
   const inHand = createPartsInHand(deps, (chats) => {
     looks.later();
     // What waits in a chat behind the part that has ended is named by nobody.
-    if (deps.workEngine.name !== 'embedded') void wanted.want([...chats]).catch(() => undefined);
+    if (hasJobs) void wanted.want([...chats]).catch(() => undefined);
   });
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
-  const redraws = createRedraws(deps);
+  const redraws = createRedraws({ ...deps, group: deps.rates.group });
   let after = '';
   let [opened, stopping] = [false, false];
 
-  const claim = async (now: number, free: number, only?: readonly string[]) => {
-    let started = 0;
-    try {
-      const away = new Set([...inHand.chats(), ...pacer.heldChats()]);
-      const at = { now, limit: free, after, resultsFirst: answers.full, ...(only === undefined ? {} : { only }) };
-      const parts = await claims.claim(() => store.claimParts(at, deps.bootId, away));
-      started = parts.length;
-      for (const part of parts) {
-        answers.note(part);
-        inHand.serve(part);
-      }
-      return parts;
-    } finally {
-      pacer.release(free - started);
+  const serve = async (which: Batch & { readonly only?: readonly string[] }) => {
+    const busy = new Set(inHand.chats());
+    const claimed = await claims.claim(() => pacer.claim({ ...which, after, resultsFirst: answers.full, busy }));
+    for (const { part, turn } of claimed?.parts ?? []) {
+      answers.note(part);
+      inHand.serve(part, turn);
     }
+    return claimed;
   };
 
   const nextAt = async (now: number) => {
@@ -120,32 +114,29 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (!opened) await pacer.open();
       opened = true;
       const isAnyNamed = wanted.isAny();
-      if (!looks.isDue(now, isAnyNamed)) return nothing;
-      const places = Math.min(limit, concurrency - inHand.size());
-      if (places <= 0) return nothing;
-      const free = pacer.book(places);
-      if (free === 0) {
-        // The pace says when there is room again, and then all chats are looked at.
-        await wanted.lookFor(limit, async () => ({ left: () => false }));
-        looks.later();
-        return nothing;
-      }
-      if (!looks.begin(now, isAnyNamed)) {
-        const { claimed } = await wanted.lookFor(free, async (only) => ({
-          claimed: await claim(now, free, only),
-          left: () => false,
-        }));
-        return { taken: claimed.length, more: wanted.isAny() && inHand.size() < concurrency };
-      }
-      const claimed = await claim(now, free);
-      after = claimed.length === free ? (claimed.at(-1)?.chatId ?? '') : '';
-      if (claimed.length === 0) {
+      const most = Math.min(limit, concurrency - inHand.size());
+      if (most <= 0 || !looks.isDue(now, isAnyNamed)) return nothing;
+      const isLook = looks.begin(now, isAnyNamed);
+      const claimed = isLook
+        ? await serve({ now, limit: most })
+        : (
+            await wanted.lookFor(most, async (only) => ({
+              claimed: await serve({ now, limit: most, only }),
+              left: none,
+            }))
+          ).claimed;
+      // The pace says when there is room again, and then all chats are looked at.
+      if (claimed === null) return nothing;
+      const { room, parts } = claimed;
+      if (!isLook) return { taken: parts.length, more: wanted.isAny() && inHand.size() < concurrency };
+      after = parts.length === room ? (parts.at(-1)?.part.chatId ?? '') : '';
+      if (parts.length === 0) {
         const drawn = await redraws.look(now);
         return { taken: drawn, more: drawn > 0 };
       }
-      const isMore = claimed.length === free && inHand.size() < concurrency;
+      const isMore = parts.length === room && inHand.size() < concurrency;
       if (isMore) looks.now();
-      return { taken: claimed.length, more: isMore || wanted.isAny() };
+      return { taken: parts.length, more: isMore || wanted.isAny() };
     },
     nextAt: (now) => looks.nextAt(now, () => nextAt(now)),
     take: (chatIds) => {
@@ -176,23 +167,25 @@ function createSignal() {
 
 /** Parts on their way, one for each chat, until what became of them is written. */
 function createPartsInHand(deps: DelivererDeps, freed: (chatIds: ReadonlySet<string>) => void) {
-  const { store, bell, pacer, clock, log } = deps;
+  const { store, bell, pacer, clock, log, bootId, rates } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
   const ledAstray = createLedAstray(deps);
-  const ends = createCollector<Ended>(deps, deps.batchMax, {
+  const ends = createCollector<EndedInHand>(deps, deps.batchMax, {
     write: async (ended) => {
       const batch = await ledAstray(ended);
+      const calls = ended.flatMap(({ call }) => call ?? []);
       await store.endParts(
         batch.map(({ end }) => end),
         clock.now(),
+        calls.length === 0 ? null : { calls, bootId, rates },
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
       freed(new Set(batch.map(({ chatId }) => chatId)));
       bell.ring('deliverer');
     },
-    instead: ({ chatId, end }, error) => ({ chatId, end: unwritable(end, error) }),
+    instead: ({ chatId, end, call }, error) => ({ chatId, end: unwritable(end, error), call }),
   });
 
   /** Chats whose part waits for its next call, and the signal that there is one more. */
@@ -210,14 +203,13 @@ function createPartsInHand(deps: DelivererDeps, freed: (chatIds: ReadonlySet<str
   const allDone = () => Promise.all([...busy.values()].map(({ done }) => done));
 
   return {
-    serve: (part: OutboxPart) => {
+    serve: (part: OutboxPart, turn: Turn) => {
       const { chatId } = part;
-      const turn = pacer.start({ chatId, address: part.route.address });
       const paced = { ...pacer, take: takeFor(chatId) };
       const done = servePart({ ...deps, pacer: paced, part, turn }).then((end) => {
-        turn.end();
+        const call = turn.end();
         tellPart(log, part, end);
-        ends.add({ chatId, end });
+        ends.add({ chatId, end, call });
       });
       busy.set(chatId, { partId: part.id, done });
     },
@@ -237,6 +229,11 @@ function createPartsInHand(deps: DelivererDeps, freed: (chatIds: ReadonlySet<str
       await ends.idle();
     },
   };
+}
+
+/** A part as it has ended, and its call, where that is written as well. */
+interface EndedInHand extends Ended {
+  readonly call: EndedCall | null;
 }
 
 /** Answers to people, cards and their like have no run; the log of calls is the place for them. */

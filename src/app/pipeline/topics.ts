@@ -17,7 +17,7 @@ interface TopicDeps extends Pick<World, 'clock' | 'ids'> {
   /** The first part that needs it. */
   readonly part: Pick<OutboxPart, 'id' | 'fence' | 'route'>;
   /** Whether the part may leave as soon as its topic is there. */
-  readonly mayFollow: () => boolean;
+  readonly mayFollow: () => boolean | Promise<boolean>;
   /** Told just before Telegram is asked to make one. */
   readonly spend: () => void;
 }
@@ -81,7 +81,9 @@ async function isThere(deps: TopicDeps, { taskId, lostAt }: TopicView, id: numbe
   const { store, ids, clock, part, mayFollow } = deps;
   const at = clock.now();
   const ready = { taskId, state: 'ready', id, cardId: ids.next(), remadeId: ids.next(), at } as const;
-  const mayLeave = await store.endTopic(mayFollow() ? { ...ready, first: { id: part.id, fence: part.fence } } : ready);
+  const mayLeave = await store.endTopic(
+    (await mayFollow()) ? { ...ready, first: { id: part.id, fence: part.fence } } : ready,
+  );
   return { is: 'ready', id, lostAt, mayLeave };
 }
 

@@ -15,6 +15,8 @@ export interface NewUpdate {
   /** The chat and message it tells of, when it does: that message needs no other explanation. */
   readonly address: string | null;
   readonly messageId: number | null;
+  /** Updates of one lane are handled one after the other; one without a lane waits for nothing. */
+  readonly lane: string | null;
 }
 
 export interface StoredUpdate {
@@ -78,6 +80,8 @@ export interface UpdateEnd {
   readonly messages: readonly NewMessage[];
   readonly draft: DraftChange | null;
   readonly at: number;
+  /** The process that has begun it; absent where nobody has. */
+  readonly bootId?: string;
 }
 
 export type DraftChange =
@@ -264,9 +268,13 @@ export interface ChatStore {
   receiveUpdates(updates: readonly NewUpdate[], now: number): Promise<number>;
   /** Updates that are not done, oldest first, after the id. */
   openUpdates(after: number, limit: number): Promise<readonly StoredUpdate[]>;
-  /** Counts an attempt before it is made, so that an update that takes the process down with it ends as failed. */
-  beginUpdate(id: number): Promise<number>;
-  /** False when it was done before; then nothing is written. */
+  /**
+   * Counts an attempt before it is made, so that an update that takes the process down with it ends as failed. From then on it is
+   * this process that handles it. `waits` for one that comes behind another one of its lane, unless it is next all the same; 0
+   * for one that is done, or that another process has begun.
+   */
+  beginUpdate(id: number, bootId: string, isNext?: boolean): Promise<number | 'waits'>;
+  /** False when it was done before, or is another process's by now; then nothing is written. */
   endUpdate(end: UpdateEnd): Promise<boolean>;
   /** Puts messages into the outbox, without an update. */
   addMessages(messages: readonly NewMessage[], at: number): Promise<void>;
@@ -373,18 +381,4 @@ export interface ChatStore {
 
   /** Results that waited in the chat for quiet hours that end then, by task, oldest first; without those that were dropped. */
   heldParts(chatId: string, until: number): Promise<readonly HeldTask[]>;
-
-  /* ---- holds: Telegram said when to come back ---- */
-  readHolds(now: number): Promise<readonly { readonly chatId: string | null; readonly until: number }[]>;
-  writeHold(chatId: string | null, until: number, now: number): Promise<void>;
-  /** Sends, edits and topic creations per chat of the last minute, for a budget that a restart does not forget. */
-  sentSince(since: number): Promise<readonly SentCall[]>;
-}
-
-export interface SentCall {
-  readonly chatId: string;
-  readonly address: string;
-  readonly at: number;
-  /** An album is several. */
-  readonly messages: number;
 }

@@ -16,6 +16,8 @@ export interface Processes {
   begun(): Promise<void>;
   /** Those that live, the oldest first. */
   live(): Promise<readonly ProcessView[]>;
+  /** Since when no process works, where that is long enough to be told; null while one does. */
+  pausedSince(): Promise<number | null>;
 }
 
 export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
@@ -47,6 +49,8 @@ export interface ProcessStore {
   databaseTime(): Promise<number>;
   /** Those that live; with `since` also those that have ended after it. The oldest come first. */
   listProcesses(since: number | null): Promise<readonly ProcessView[]>;
+  /** When a process that works was last seen, and for how long that has been; null where there was none. A lease that holds counts as seen now. */
+  lastWorker(): Promise<{ readonly seenAt: number; readonly agoMs: number } | null>;
 }
 
 export interface Rescued {

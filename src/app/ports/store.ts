@@ -7,13 +7,13 @@ import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore, SpendingStore } from './metering.ts';
-import type { OutboxStore } from './outbox.ts';
+import type { OutboxStore, PaceStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { ProcessStore } from './processes.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
-import type { AlarmStore, DowntimeStore, HousekeepingStore, StandingStore, UpkeepStore } from './upkeep.ts';
+import type { AlarmStore, DowntimeStore, HousekeepingStore, LeaseStore, StandingStore, UpkeepStore } from './upkeep.ts';
 import type { TruthStore } from './why.ts';
 
 /** All of it: what one database gives to all rooms. */
@@ -24,12 +24,14 @@ export interface Store
     SlotStore,
     RunStore,
     OutboxStore,
+    PaceStore,
     TaskStore,
     UpkeepStore,
     WorkloadStore,
     TruthStore,
     DowntimeStore,
     HousekeepingStore,
+    LeaseStore,
     ChatStore,
     AccessStore,
     ChatFacts,

@@ -325,3 +325,32 @@ export interface AlarmStore {
   /** Tasks that have failed too often in a row and that nobody has resumed, the latest first. */
   stoppedTasks(limit: number): Promise<readonly StoppedTask[]>;
 }
+
+export interface Lease {
+  readonly isMine: boolean;
+  /** When the lease of whoever has it is over, unless it is renewed. */
+  readonly until: number;
+}
+
+/** The code by which the first owner is known, as its hash, and how many wrong ones were said. */
+export interface Claim {
+  readonly hash: string;
+  readonly isUsed: boolean;
+  readonly wrong: number;
+}
+
+export interface LeaseStore {
+  /** Whether there are updates that no process which lives has in hand, and that are no news any more. */
+  areUpdatesLeft(now: number): Promise<boolean>;
+  /** Takes the lease, or holds it on; without `ms` for as long as its process lives. */
+  holdLease(name: string, bootId: string, at: { readonly now: number; readonly ms: number | null }): Promise<Lease>;
+  endLease(name: string, bootId: string): Promise<void>;
+  /** A new code takes the place of the one before. */
+  openClaim(hash: string, now: number): Promise<void>;
+  readClaim(): Promise<Claim | null>;
+  /** Answers how many were wrong by now. */
+  noteWrongClaim(updateId: number, now: number): Promise<number>;
+  /** False where it was used before. */
+  useClaim(now: number): Promise<boolean>;
+  reopenClaim(): Promise<void>;
+}

@@ -170,6 +170,16 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['deliveries', deliveryCell(deliveries)],
     ['last tick', tick === null ? 'none' : times.full(tick)],
     ['stale look', look === null ? 'none yet' : times.full(look)],
+    [
+      'scheduler',
+      answer.scheduler.since === null
+        ? null
+        : { text: `paused since ${times.full(answer.scheduler.since)}: no worker is alive`, tone: 'bad' },
+    ],
+    ...(answer.processes ?? []).map(({ role, host, pid, version, seen_at: seen }): Fact => [
+      'process',
+      `${role} on ${host}, pid ${pid}, ${version}, seen ${distance(Date.parse(seen), Date.parse(answer.now))}`,
+    ]),
     ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],

@@ -109,6 +109,8 @@ function placeOf({ threadKey }: Session, operator: true | undefined) {
 /** One end of line at the end belongs to the program that wrote it. */
 async function valueFrom({ terminal }: Session, name: string): Promise<string> {
   const value = terminal.canAsk ? await terminal.askHidden(`Value of ${name}: `) : await terminal.read();
+  if (terminal.canAsk && value.includes('\n'))
+    throw usage(`A value of several lines is read from its file: cronogram secret set ${name} < key.pem`);
   if (value !== '') return value.replace(/\r?\n$/, '');
   throw usage(
     `Nothing was given as the value of ${name}. For example: printf %s "$KEY" | cronogram secret set ${name}`,

@@ -41,6 +41,15 @@ export function ratesOf(given: {
   };
 }
 
+/** The clocks of two processes tell the time of their database this much apart at most. */
+const clocksApartMs = 5;
+
+/** The rates for one of several processes: a call that another one has made may have ended a little later than it says. */
+export function ratesOfSeveral({ overall, chat, group }: Rates): Rates {
+  const longer = ({ calls, withinMs }: Rate): Rate => ({ calls, withinMs: withinMs + clocksApartMs });
+  return { overall: longer(overall), chat: longer(chat), group: longer(group) };
+}
+
 /** Calls that may start at an instant. */
 export function roomAt({ open, ends }: Spent, { calls, withinMs }: Rate, at: number): number {
   const firstCounted = ends.findIndex((end) => end + withinMs > at);
@@ -55,6 +64,15 @@ export function freeFrom({ open, ends }: Spent, { calls, withinMs }: Rate): numb
   // So many ends may still count, so the one before them must have left the window.
   const leaves = ends[ends.length - room];
   return leaves === undefined ? -Infinity : leaves + withinMs;
+}
+
+export function longestMs({ overall, chat, group }: Rates): number {
+  return Math.max(overall.withinMs, chat.withinMs, group.withinMs);
+}
+
+/** Then nothing is counted. */
+export function isUnlimited({ overall, chat, group }: Rates): boolean {
+  return overall.calls === Infinity && chat.calls === Infinity && group.calls === Infinity;
 }
 
 /** Calls that one rate counts, and until when Telegram wants none of them. */
@@ -74,11 +92,54 @@ export function note(ends: number[], { calls, withinMs }: Rate, at: number): voi
   if (calls === Infinity) return;
   while (ends[0] !== undefined && ends[0] + withinMs <= at) ends.shift();
   ends.push(at);
+  // Several processes tell of their calls, and not always in the order in which those ended.
+  const before = ends.at(-2);
+  if (before !== undefined && before > at) ends.sort((one, other) => one - other);
 }
 
 /** Telegram numbers private chats from 1 up, and everything that several people are in from -1 down. */
 export function isGroup(address: string): boolean {
   return address.startsWith('-');
+}
+
+/** One chat. It has one call at a time. */
+export interface Gate {
+  readonly address: string;
+  /** Messages that its call becomes which is set aside or on its way; 0 when there is none. */
+  open: number;
+  readonly ends: number[];
+  heldUntil: number;
+}
+
+/** When the chat may make its next call, which becomes so many messages; Infinity while that hangs on the one on its way. */
+export function gateFreeAt({ address, open, ends, heldUntil }: Gate, { chat, group }: Rates, messages: number): number {
+  const spent = { open, ends };
+  const free = Math.max(heldUntil, freeFrom(spent, forMessages(chat, messages)));
+  return isGroup(address) ? Math.max(free, freeFrom(spent, forMessages(group, messages))) : free;
+}
+
+/**
+ * The call of a chat has ended, and is none that is open any more. The messages of an album count in their chat as if they had
+ * followed each other at its pace.
+ */
+export function closeGate(gate: Gate, all: Pick<Purse, 'ends'>, rates: Rates, at: number): void {
+  const calls = Math.min(rates.chat.calls, rates.group.calls);
+  const apartMs = rates.chat.withinMs / rates.chat.calls;
+  for (let message = 0; message < gate.open; message += 1) {
+    note(all.ends, rates.overall, at);
+    note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at + message * apartMs);
+  }
+  gate.open = 0;
+}
+
+/** How long the end of a call is of use in its chat. */
+export function keptMs({ chat, group }: Rates, address: string): number {
+  return isGroup(address) ? Math.max(chat.withinMs, group.withinMs) : chat.withinMs;
+}
+
+/** The share of the budget that calls beside the outbox may have at most. */
+export function shareOfAsides(overall: Rate): Rate {
+  return { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
 }
 
 /** A chat was told to wait. */

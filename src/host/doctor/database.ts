@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { counted, durationWords } from '../../cli/times.ts';
+import { isShared } from '../../config/config.ts';
 import { callerRole } from '../../store/engine/caller.ts';
 import type { LockState } from '../../store/engine/lock.ts';
 import { listCopies, newestCopy } from '../../store/files/backup.ts';
@@ -195,4 +196,36 @@ const callers: Check = {
   },
 };
 
-export const databaseChecks: readonly Check[] = [folder, database, callers, lock, migrations, disk, backups, alarms];
+const connections: Check = {
+  check: 'connections',
+  title: 'Connections',
+  look: ({ settings: { config }, examined: { lends } }) => {
+    if (lends === undefined) return [];
+    if (!lends) return [ok('lead to the server itself, or to a pooler that lends them for a session')];
+    const what = 'DATABASE_URL leads to a pooler that lends a connection for one transaction';
+    if (!isShared(config))
+      return [
+        fail(`${what}, and ENGINE=embedded needs one that stays.`, 'Give the address of the Postgres server itself.'),
+      ];
+    if (config.DATABASE_DIRECT_URL !== undefined)
+      return [ok(`${what}; DATABASE_DIRECT_URL leads past it, to listen and to hold the lock`)];
+    return [
+      warn(
+        `${what}: this process hears of the others once a second, and no lock keeps out a server with ENGINE=embedded.`,
+        'Let DATABASE_DIRECT_URL name the Postgres server itself.',
+      ),
+    ];
+  },
+};
+
+export const databaseChecks: readonly Check[] = [
+  folder,
+  database,
+  connections,
+  callers,
+  lock,
+  migrations,
+  disk,
+  backups,
+  alarms,
+];

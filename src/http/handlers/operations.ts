@@ -5,11 +5,16 @@ import { addressIn } from '../../app/use-cases/membership.ts';
 import type { TokenView } from '../../app/use-cases/tokens.ts';
 import { checks, type Finding } from '../../domain/audit.ts';
 import { invalid } from '../../domain/errors.ts';
+import type { ProcessView } from '../../domain/processes/process.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { isTimezone } from '../../domain/schedule/time/zone-name.ts';
 import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
 import { instantOf, threadOf } from './wire.ts';
+
+function wireProcess({ id, role, release, kinds, host, pid, startedAt, seenAt }: ProcessView) {
+  return { id, role, version: release, action_kinds: [...kinds], host, pid, ...wire({ startedAt, seenAt }) };
+}
 
 /** Handlers for status, usage, housekeeping on demand, and for who is let in. */
 export const operationHandlers = {
@@ -27,6 +32,8 @@ export const operationHandlers = {
       lastTickAt,
       lastStaleLookAt,
       worker,
+      processes,
+      pausedSince,
     } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
@@ -49,6 +56,11 @@ export const operationHandlers = {
           : { sealed: secrets.sealed, without_key: secrets.unreadable, under_former_key: secrets.former },
       retention: { days: operations.retentionDays, ...wire({ oldestRunAt }) },
       ...wire({ lastTickAt, lastStaleLookAt }),
+      scheduler: {
+        state: pausedSince === null ? 'running' : 'paused',
+        since: pausedSince === null ? null : iso(pausedSince),
+      },
+      processes: processes?.map(wireProcess) ?? null,
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };
   },

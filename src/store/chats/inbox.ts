@@ -2,11 +2,11 @@ import type { DraftChange, NewUpdate, StoredUpdate, UpdateEnd } from '../../app/
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
-import { all, insert, insertAll, run, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, insertAll, one, run, select, update, updateReturning } from '../engine/statements.ts';
 import { addMessages } from '../outbox/new-parts.ts';
 
 /** Updates of Telegram: stored before the next one is asked for, and done together with what they brought. */
-export const inboxStore = { receiveUpdates, openUpdates, beginUpdate, endUpdate };
+export const inboxStore = { receiveUpdates, openUpdates, areUpdatesLeft, beginUpdate, endUpdate };
 
 /** Telegram keeps an update for a day; after two, the same number is another update. */
 const repeatMaxMs = 2 * 86_400_000;
@@ -18,7 +18,7 @@ const repeatMaxMs = 2 * 86_400_000;
 function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<number> {
   const made = yield* insertAll(
     'inbox',
-    distinct(updates).map(({ id: updateId, payload, address, messageId }) => ({
+    distinct(updates).map(({ id: updateId, payload, address, messageId, lane }) => ({
       updateId,
       payload,
       status: 'received' as const,
@@ -26,6 +26,8 @@ function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<num
       receivedAt: now,
       address,
       messageId,
+      lane,
+      bootId: null,
     })),
     again,
   );
@@ -34,7 +36,7 @@ function* receiveUpdates(updates: readonly NewUpdate[], now: number): Script<num
 
 const again = raw(`on conflict (update_id) do update set payload = excluded.payload, status = 'received', attempts = 0,
     error = null, done_at = null, received_at = excluded.received_at, address = excluded.address,
-    message_id = excluded.message_id
+    message_id = excluded.message_id, lane = excluded.lane, boot_id = null
   where inbox.status <> 'received' and inbox.received_at < excluded.received_at - ${repeatMaxMs}`);
 
 function distinct(updates: readonly NewUpdate[]): readonly NewUpdate[] {
@@ -52,15 +54,33 @@ function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {
 const { inbox } = columns;
 const storedFields = { id: inbox.updateId, ...pick(inbox, 'payload', 'attempts', 'receivedAt') };
 
-/** Zero for one that is done, or was never stored. */
-function* beginUpdate(id: number): Script<number> {
-  const open = sql`update_id = ${id} and status = 'received'`;
-  const [begun] = yield* updateReturning('inbox', { attempts: raw('attempts + 1') }, open, pick(inbox, 'attempts'));
-  return begun?.attempts ?? 0;
+/** Whoever has stored an update begins it within this, or is too busy to. */
+const newsMs = 5000;
+
+function* areUpdatesLeft(now: number): Script<boolean> {
+  const left = yield* one(
+    select(pick(inbox, 'attempts'))`from inbox where status = 'received' and received_at < ${now - newsMs}
+      and (boot_id is null or not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null)) limit 1`,
+  );
+  return left !== undefined;
 }
 
-function* endUpdate({ id, status, error, messages, draft, at }: UpdateEnd): Script<boolean> {
-  const open = sql`update_id = ${id} and status = 'received'`;
+/** Nobody else who lives has begun it. */
+const isFree = (bootId: string) =>
+  sql`(boot_id is null or boot_id = ${bootId} or not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null))`;
+
+function* beginUpdate(id: number, bootId: string, isNext = false): Script<number | 'waits'> {
+  const open = sql`update_id = ${id} and status = 'received' and ${isFree(bootId)}`;
+  const first = sql`(${isNext ? 1 : 0} = 1 or not exists (select 1 from inbox e where e.lane = inbox.lane and e.status = 'received' and e.update_id < inbox.update_id))`;
+  const change = { attempts: raw('attempts + 1'), bootId };
+  const [begun] = yield* updateReturning('inbox', change, sql`${open} and ${first}`, pick(inbox, 'attempts'));
+  if (begun !== undefined) return begun.attempts;
+  const waiting = yield* one(select(pick(inbox, 'attempts'))`from inbox where ${open}`);
+  return waiting === undefined ? 0 : 'waits';
+}
+
+function* endUpdate({ id, status, error, messages, draft, at, bootId = '' }: UpdateEnd): Script<boolean> {
+  const open = sql`update_id = ${id} and status = 'received' and coalesce(boot_id, '') = ${bootId}`;
   const ended = yield* update('inbox', { status, error, doneAt: at }, open);
   if (!ended) return false;
   yield* addMessages(messages, at);

@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, realpathSync } from 'node:fs';
-import { Socket } from 'node:net';
 import Database from 'better-sqlite3';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
 import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
+import { connect, isLent, pooled, type Connected } from './connect.ts';
 
 /** Held for the life of the process. The operating system, or the database server, frees it when the process dies. */
 export interface Lock {
@@ -132,14 +132,28 @@ export interface Session {
   readonly shared?: { readonly onStandby: (holder: string | null) => void } | undefined;
 }
 
+export interface SessionLock extends Lock {
+  readonly isHeld: () => boolean;
+  /** A sign of life of the server over the connection of the lock. */
+  answers(): Promise<void>;
+}
+
 /**
  * On Postgres a session lock of a connection of its own, which is proved again and again. When the connection is lost, the
  * lock is taken again as soon as the server answers, unless another process was faster.
  */
-export async function lockPostgres(session: Session): Promise<Lock & { readonly isHeld: () => boolean }> {
+export async function lockPostgres(session: Session): Promise<SessionLock> {
   const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
+  const isWaitedFor = (error: AppError) => shared !== undefined && error instanceof HeldByOther;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
   let isReleased = false;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One question after the other. */
+  const asked = (question: () => Promise<void>): Promise<void> => {
+    const answer = last.then(question);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let callOff = () => {};
@@ -150,7 +164,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
     callOff();
     taken.drop();
     // No other address mends itself.
-    if (error instanceof AppError) return onLost(error);
+    if (error instanceof AppError && !isWaitedFor(error)) return onLost(error);
     onAway(error);
     void takeAgain();
   };
@@ -160,7 +174,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
     held.client.on('error', end);
     held.client.on('end', () => end('the connection that holds the lock has ended'));
     const proveLater = () => {
-      callOff = timer.after(pace.proof, () => void prove(held).then(proveLater, end));
+      callOff = timer.after(pace.proof, () => void asked(() => prove(held)).then(proveLater, end));
     };
     proveLater();
   };
@@ -172,8 +186,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
         break;
       } catch (error) {
         // The loss was told, and is told no more for as long as the server stays away.
-        if (error instanceof AppError && (shared === undefined || !(error instanceof HeldByOther)))
-          return onLost(error);
+        if (error instanceof AppError && !isWaitedFor(error)) return onLost(error);
         await pause();
       }
     }
@@ -185,6 +198,7 @@ export async function lockPostgres(session: Session): Promise<Lock & { readonly 
   keep();
   return {
     isHeld: () => isHeld,
+    answers: () => asked(async () => void (await taken.client.query('select 1'))),
     release: async () => {
       isReleased = true;
       callOff();
@@ -223,13 +237,8 @@ async function standingBy<T>({ shared }: Session, take: () => Promise<T>, pause:
 
 /** A connection with the lock. */
 interface Taken extends Connected {
-  readonly backend: Backend;
-}
-
-export interface Connected {
-  readonly client: pg.Client;
-  /** At once, whether the server answers or not. */
-  drop(): void;
+  /** Null where a pooler lends it out, so that nothing is held. */
+  readonly backend: Backend | null;
 }
 
 /** The process of the server that holds the lock; the time is told to its own role alone. */
@@ -248,7 +257,12 @@ async function takeLock({ url, holder, pace, shared }: Taking, before: Backend |
   const connected = await connect(url, name, pace.answer);
   const { client } = connected;
   try {
-    await refusePooler(client, url, pace.answer);
+    if (await isLent(client, url, pace.answer)) {
+      if (shared === undefined) throw pooled();
+      // No lock stays on a connection that is lent; whoever wants the database for itself is looked for instead.
+      await refuseRival(client);
+      return { ...connected, backend: null };
+    }
     await client.query(keepAlive);
     const take = shared === undefined ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
     const { rows } = await client.query<{ held: boolean }>(`select ${take}($1) as held`, [schedulerLockKey]);
@@ -278,26 +292,6 @@ async function endOwn(client: pg.Client, holder: Backend | null, before: Backend
 /** A holder whose machine is gone without a word is found out within half a minute; by itself that takes hours. */
 const keepAlive = `set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
-/** A connection that waits no longer than this for its answers. */
-export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
-  const socket = new Socket();
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: name,
-    keepAlive: true,
-    stream: () => socket,
-    connectionTimeoutMillis: answerMs,
-    query_timeout: workMs,
-  });
-  // A connection that breaks fails the question that is under way.
-  client.on('error', () => undefined);
-  await client.connect().catch((error: unknown) => {
-    socket.destroy();
-    throw error;
-  });
-  return { client, drop: () => socket.destroy() };
-}
-
 /** The server cuts longer names off. */
 const applicationNameMax = 63;
 
@@ -307,7 +301,9 @@ async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<voi
     try {
       return await work();
     } catch (error) {
-      const isStarting = (error as { code?: unknown }).code === '57P03';
+      const { code } = error as { code?: unknown };
+      // It starts up, or has all the connections that it may have.
+      const isStarting = code === '57P03' || code === '53300';
       if (!isStarting || tries >= startTriesMax) throw error;
       await pause();
     }
@@ -315,9 +311,9 @@ async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<voi
 }
 
 /** The holders of a lock in this database. */
-const locked = (key: number) => `select pid from pg_locks
+const locked = (key: number, mode = '%') => `select pid from pg_locks
   where locktype = 'advisory' and granted and ((classid::bigint << 32) | objid::bigint) = ${key}
-    and database = (select oid from pg_database where datname = current_database())`;
+    and mode like '${mode}' and database = (select oid from pg_database where datname = current_database())`;
 
 /** The connection that holds the lock. */
 export const holderText = `select application_name as name, pid, backend_start as since, pg_backend_pid() as mine
@@ -335,42 +331,16 @@ async function ownBackend(client: pg.Client): Promise<(Backend & { readonly mine
 
 /** A session that is one holds its lock for as long as it lives. */
 async function prove({ client, backend }: Taken): Promise<void> {
+  if (backend === null) return refuseRival(client);
   const holder = await ownBackend(client);
   if (holder?.pid !== backend.pid || holder.mine !== backend.pid) throw pooled();
 }
 
-/** Beside an open transaction the same question goes to another process of the server where a pooler lends them out. */
-export async function refusePooler(client: pg.Client, url: string, answerMs: number): Promise<void> {
-  const beside = await connect(url, 'cronogram', answerMs);
-  try {
-    for (let round = 0; round < poolerRounds; round += 1) {
-      const before = await pidOf(client);
-      await beside.client.query('begin').catch((error: unknown) => {
-        throw (error as { code?: unknown }).code === noTransactions ? pooled() : error;
-      });
-      if ((await pidOf(beside.client)) === before || (await pidOf(client)) !== before) throw pooled();
-      await beside.client.query('rollback');
-    }
-  } finally {
-    beside.drop();
-  }
-}
-
-/** A pooler that lends in turns shows itself after some. */
-const poolerRounds = 3;
-/** The code with which one that lends for a single statement refuses transactions. */
-const noTransactions = '08P01';
-
-async function pidOf(client: pg.Client): Promise<number | undefined> {
-  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
-}
-
-function pooled(): AppError {
-  return new AppError(
-    'store_unavailable',
-    'DATABASE_URL leads to a pooler that lends a connection for one transaction or statement at a time, and the right to schedule hangs on a ' +
-      'connection that stays. Give the address of the Postgres server itself, or of a pooler whose pool_mode is session.',
+async function refuseRival(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<Backend>(
+    `${holderText} and pid in (${locked(schedulerLockKey, 'ExclusiveLock')})`,
   );
+  if (rows[0] !== undefined) throw refusedBy(rows[0]);
 }
 
 function refusedBy(holder: Backend | null): HeldByOther {

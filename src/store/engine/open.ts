@@ -7,19 +7,12 @@ import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import { openSharedWork, type SharedWork } from '../jobs/shared-work.ts';
+import { connect, leadsToPooler, pooled } from './connect.ts';
 import type { Engine, Script } from './engine.ts';
-import {
-  connect,
-  lockFile,
-  lockNameOf,
-  lockPostgres,
-  sessionPaceMs,
-  type Holder,
-  type Lock,
-  type Session,
-} from './lock.ts';
+import { lockFile, lockNameOf, lockPostgres, sessionPaceMs, type Holder, type Lock, type Session } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
+import { createPulse, pulsePaceMs, signOfLife } from './pulse.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
 
@@ -28,6 +21,10 @@ export interface Opened {
   readonly migrated: Migrated;
   /** False where the database does not keep callers of some chats apart by itself. */
   readonly keepsCallers: boolean;
+  /** The address leads to a pooler that lends its connections for a transaction. */
+  readonly lends: boolean;
+  /** Where a session of its own can be had, to listen on; null where there is none. */
+  readonly listenUrl: string | null;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -51,6 +48,7 @@ export interface Opening {
   readonly timer: Session['timer'];
   readonly log?: Log;
   readonly pace?: Session['pace'];
+  readonly pulsePace?: typeof pulsePaceMs | undefined;
   /** Absent where this process wants the database for itself. */
   readonly shared?: Session['shared'];
   /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
@@ -95,12 +93,10 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
   }
 }
 
+type OfServer = 'backups' | 'connections' | 'keepsCallers' | 'lends' | 'listenUrl';
+
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
-function watched(
-  made: Omit<Opened, 'backups' | 'connections' | 'keepsCallers'>,
-  file: string,
-  watch: FileWatch,
-): Opened {
+function watched(made: Omit<Opened, OfServer>, file: string, watch: FileWatch): Opened {
   const backups = fileBackups(file);
   const whileWell = async <T>(does: () => Promise<T>): Promise<T> => {
     await watch.require();
@@ -109,6 +105,8 @@ function watched(
   return {
     ...made,
     keepsCallers: false,
+    lends: false,
+    listenUrl: null,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -161,9 +159,10 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 }
 
 async function openPostgres(opening: Opening): Promise<Opened> {
-  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, shared, poolMax } = opening;
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, pulsePace, shared, poolMax } = opening;
   let pool: Pool | null = null;
   let work: SharedWork | null = null;
+  const away = tellingAway(onAway, () => pool?.drop());
   const lock = await lockPostgres({
     url: directUrl,
     holder,
@@ -174,22 +173,30 @@ async function openPostgres(opening: Opening): Promise<Opened> {
       pool?.drop();
       onLost(error);
     },
-    onAway: (error) => {
-      if (error !== null) pool?.drop();
-      onAway(error);
-    },
+    onAway: (error) => away('lock', error),
   });
   try {
+    const lends = await leadsToPooler(url, (pace ?? sessionPaceMs).answer);
+    if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
-    pool = postgresPool(url, { home, max: poolMax });
-    const connections = whileHeld(pool, lock);
+    pool = postgresPool(url, { home: lends ? null : home, max: poolMax });
+    const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
+    const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
+    const connections = whileHeld(pulse.over(pool), lock);
+    const engine = postgresEngine(connections, { home: lends ? home : null, hasCallers });
     work = shared === undefined ? null : await openWork(opening);
-    const engine = postgresEngine(connections, { home: null, hasCallers });
+    const made = opened(work?.over(engine) ?? engine, migrated, lock, work);
     return {
-      ...opened(work?.over(engine) ?? engine, migrated, lock, work),
+      ...made,
       keepsCallers: hasCallers,
+      lends,
+      listenUrl: lends && directUrl === url ? null : directUrl,
       backups: null,
       connections: connections.used ?? null,
+      close: () => {
+        pulse.stop();
+        return made.close();
+      },
     };
   } catch (error) {
     await lock.release();
@@ -205,13 +212,31 @@ function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening)
   return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log });
 }
 
+/** What answers first; what the second of them met is told where neither does. */
+async function either(first: Promise<void>, second: Promise<void>): Promise<void> {
+  return Promise.any([first, second]).catch(() => second);
+}
+
+/** The connection of the lock is lost, or the server is silent: told once, and that it is over when neither is. */
+function tellingAway(onAway: (error: Error | null) => void, drop: () => void) {
+  const reasons = new Map<'lock' | 'pulse', Error>();
+  return (who: 'lock' | 'pulse', error: Error | null): void => {
+    const wasAway = reasons.size > 0;
+    if (error === null) reasons.delete(who);
+    else reasons.set(who, error);
+    // Connections from before lead nowhere, and what they were asked must not come about late.
+    if (error !== null) drop();
+    if (wasAway !== reasons.size > 0) onAway(error);
+  };
+}
+
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
 function opened(
   engine: Engine,
   migrated: Migrated,
   lock: Lock,
   work: SharedWork | null = null,
-): Omit<Opened, 'backups' | 'connections' | 'keepsCallers'> {
+): Omit<Opened, OfServer> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(

@@ -26,12 +26,13 @@ export interface Pool extends Connections {
   drop(): void;
 }
 
-const bounded = `set idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
+const bounded = (until: '' | 'local' = '') =>
+  `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
 
 export interface PoolWish {
   readonly patience?: typeof patienceMs;
-  /** The schema in which the tables stand. */
-  readonly home?: string;
+  /** The schema in which the tables stand; null where a connection is lent for one transaction, which names it by itself. */
+  readonly home?: string | null;
   /** Connections at most. */
   readonly max?: number | undefined;
 }
@@ -57,8 +58,9 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
       return socket;
     },
     verify: (client, done) => {
+      if (home === null) return done();
       // Not by an option of the connection, which a pooler for sessions would refuse.
-      const opening = `${goHome(home)}; ${bounded}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      const opening = `${goHome(home)}; ${bounded()}; select pg_advisory_lock_shared(${connectionLockKey})`;
       client.query(opening, (error: Error | undefined) => done(error));
     },
   });
@@ -107,7 +109,7 @@ interface Begun<T> {
 
 function begin<T>(script: Script<T>, { home, hasCallers }: Setting, ...more: readonly string[]): Begun<T> {
   const first = script.next();
-  const words = home === null ? more : [goHome(home, 'local'), ...more];
+  const words = home === null ? more : [`${goHome(home, 'local')}; ${bounded('local')}`, ...more];
   if (first.done === true || first.value.does !== 'confine') return { script, first, words, isConfined: false };
   const { chats } = first.value;
   const confined = hasCallers ? [...words, asCaller(chats)] : words;

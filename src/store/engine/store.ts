@@ -17,6 +17,8 @@ import { cleaningStore } from '../outbox/cleanings.ts';
 import { holdStore } from '../outbox/holds.ts';
 import { messageStore } from '../outbox/new-parts.ts';
 import { outboxStore } from '../outbox/outbox.ts';
+import { paceStore, asidePace } from '../outbox/pace.ts';
+import { pacedClaimStore } from '../outbox/paced-claims.ts';
 import { redrawStore } from '../outbox/redraws.ts';
 import { traceStore } from '../outbox/traces.ts';
 import { ackStore } from '../questions/acks.ts';
@@ -36,6 +38,7 @@ import { answerStore, keepAnswer } from '../tasks/once.ts';
 import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
+import { leaseStore } from '../upkeep/leases.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
 import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
@@ -51,6 +54,8 @@ export function createStore(engine: Engine): Store {
       ...slotStore,
       ...runStore,
       ...outboxStore,
+      ...paceStore,
+      ...pacedClaimStore,
       ...redrawStore,
       ...taskStore,
       ...upkeepStore,
@@ -58,6 +63,7 @@ export function createStore(engine: Engine): Store {
       ...setBackStore,
       ...workloadStore,
       ...lostClaimStore,
+      ...leaseStore,
       ...processStore,
       ...auditStore,
       ...repairStore,
@@ -86,7 +92,7 @@ export function createStore(engine: Engine): Store {
       readAudit: readAuditPage,
       readEvents: (query: EventQuery) => readEvents(engine.dialect, query),
     }),
-    ...bind(engine, 'transactLightly', { ...retentionStore, keepAnswer, markTokenUsed }),
+    ...bind(engine, 'transactLightly', { ...retentionStore, ...asidePace, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
       ...runLooks,
       ...taskReads,

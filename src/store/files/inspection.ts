@@ -2,8 +2,9 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
 import { callerText } from '../engine/caller.ts';
+import { connect, isLent, type Connected } from '../engine/connect.ts';
 import { goHome, homeIn } from '../engine/home.ts';
-import { connect, holderText, refusePooler, type Connected, type LockState } from '../engine/lock.ts';
+import { holderText, type LockState } from '../engine/lock.ts';
 import { readMigrations, type Migration } from '../engine/migrate.ts';
 
 /** Facts about a database, for a look from outside. Nothing in here writes, and no lock is needed. */
@@ -213,6 +214,8 @@ export interface ServerInspection {
   readonly inspection: Inspection;
   readonly lock: LockState;
   readonly server: string | null;
+  /** The address leads to a pooler that lends its connections for a transaction. */
+  readonly lends?: boolean;
   /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
   readonly callers?: { readonly user: string; readonly areKept: boolean };
 }
@@ -222,8 +225,10 @@ export async function inspectPostgres(url: string): Promise<ServerInspection> {
   let connected: Connected | null = null;
   try {
     connected = await connect(url, 'cronogram doctor', patienceMs);
-    await refusePooler(connected.client, url, patienceMs);
-    return await inspectServer(connected.client);
+    const lends = await isLent(connected.client, url, patienceMs);
+    // A transaction keeps the connection, and what it was told, also behind a pooler.
+    await connected.client.query('begin read only');
+    return { ...(await inspectServer(connected.client)), lends };
   } catch (error) {
     const reason = error instanceof Error ? error.message || String((error as { code?: string }).code) : String(error);
     return { inspection: { is: 'unreadable', reason }, lock: { is: 'unknown', reason }, server: null };

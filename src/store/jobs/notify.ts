@@ -1,7 +1,7 @@
 import type { Hint, Hints } from '../../app/ports/hints.ts';
 import type { Log, Timer } from '../../app/ports/outside.ts';
 import { backoffMs } from '../../domain/limits.ts';
-import { connect, type Connected } from '../engine/lock.ts';
+import { connect, type Connected } from '../engine/connect.ts';
 
 /** Hints between processes by LISTEN and NOTIFY, over a connection of their own and never within a transaction. */
 export interface NotifyHints extends Hints {

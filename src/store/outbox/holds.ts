@@ -1,4 +1,5 @@
-import type { ChatStore, SentCall, WaitingResults } from '../../app/ports/chats.ts';
+import type { ChatStore, WaitingResults } from '../../app/ports/chats.ts';
+import type { PaceStore, SentCall } from '../../app/ports/outbox.ts';
 import { outboxRanks } from '../../domain/delivery.ts';
 import { backlogCountedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
@@ -22,7 +23,7 @@ function* settleByHand(deliveryId: string, arrived: boolean, at: number): Script
   const evidence = JSON.stringify({ by_hand: arrived ? 'arrived' : 'absent', at });
   const settled = arrived
     ? ({ status: 'failed', error: 'unconfirmed: a person says that it arrived', readyAt: null } as const)
-    : ({ ...putBack, readyAt: at } as const);
+    : ({ ...putBack, readyAt: at, bootId: null } as const);
   const [found] = yield* updateReturning(
     'deliveries',
     { ...settled, evidence, fence: raw('fence + 1') },
@@ -80,7 +81,7 @@ const scope = 'hold';
 /** The hold on everything. */
 const everything = '*';
 
-type Hold = Awaited<ReturnType<ChatStore['readHolds']>>[number];
+type Hold = Awaited<ReturnType<PaceStore['readHolds']>>[number];
 
 const holdFields = {
   chatId: mapped(kv.key, (key) => (key === everything ? null : key)),

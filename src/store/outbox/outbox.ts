@@ -33,25 +33,50 @@ type Claiming = Parameters<OutboxStore['claimParts']>[0];
 
 function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string>): Script<readonly OutboxPart[]> {
   yield* doubtLeftBehind(at.now);
+  const { parts } = yield* chosenParts(at, busyChats);
+  return yield* markClaimed(parts, bootId, at.now);
+}
+
+/** Those of the chats that no other process is about to serve, or serves: from then on they are for this transaction alone. */
+type Alone = (chats: readonly string[]) => Script<readonly string[]>;
+
+interface Chosen {
+  readonly parts: readonly PartRow[];
+  /** Some were passed over because another process has just looked at their chat. */
+  readonly isContended: boolean;
+}
+
+/** The parts that go out next, at most one of each chat. Without `alone` there is one process, and it knows what it serves. */
+export function* chosenParts(at: Claiming, busyChats: ReadonlySet<string>, alone: Alone | null = null): Script<Chosen> {
   const parts: PartRow[] = [];
   const served = new Set(busyChats);
   // Looks for evidence are few and bounded, and come first: behind the backlog of a busy chat they would come too late.
   const doubts = yield* openDoubts();
   const isAnyReady = doubts.some(({ readyAt }) => readyAt <= at.now);
   const ready = isAnyReady ? yield* doubtfulParts({ now: at.now, limit: at.limit + busyChats.size }) : [];
-  for (const part of ready) {
+  const free = ready.filter(({ chatId }) => !served.has(chatId));
+  const mine = yield* those(
+    alone,
+    free.map(({ chatId }) => chatId),
+  );
+  for (const part of free) {
+    if (!mine.has(part.chatId)) continue;
     if (served.has(part.chatId) || parts.length === at.limit || (yield* dropFaulty(part, at.now))) continue;
     parts.push(part);
     served.add(part.chatId);
   }
   const young = doubts.filter(({ sentAt }) => sentAt > at.now - limits.unknownHoldMs);
   const doubted = new Set(young.map(({ chatId }) => chatId));
-  const turn = { ...at, doubted };
-  yield* addHeads(turn, parts, served);
+  const turn = { ...at, doubted, alone };
+  let isContended = yield* addHeads(turn, parts, served);
   // A word that is made here leaves with this claim, because nobody rings for it.
   if (parts.length < at.limit && (yield* tellQuietOver(at.now)))
-    yield* addHeads(turn, parts, new Set([...busyChats, ...parts.map(({ chatId }) => chatId)]));
-  return yield* markClaimed(parts, bootId, at.now);
+    isContended ||= yield* addHeads(turn, parts, new Set([...busyChats, ...parts.map(({ chatId }) => chatId)]));
+  return { parts, isContended };
+}
+
+function* those(alone: Alone | null, chats: readonly string[]): Script<ReadonlySet<string>> {
+  return new Set(alone === null || chats.length === 0 ? chats : yield* alone([...new Set(chats)]));
 }
 
 /** Chats in which everything had to be put off take nobody's turn: others are looked for, but not for ever. */
@@ -59,23 +84,28 @@ const roundsMax = 20;
 const chatsPerRound = 50;
 
 /** While a chat has a part in doubt that is still looked for, nothing but answers leaves there: what is found must be that part. */
-type Turn = Claiming & { readonly doubted: ReadonlySet<string> };
+type Turn = Claiming & { readonly doubted: ReadonlySet<string>; readonly alone: Alone | null };
 
-function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<void> {
+/** Answers whether chats were passed over because another process has just looked at them. */
+function* addHeads(at: Turn, parts: PartRow[], served: Set<string>): Script<boolean> {
+  let isContended = false;
   for (let round = 0; round < roundsMax && parts.length < at.limit; round += 1) {
     const found = yield* chatsInTurn(at, served.size + (round === 0 ? 0 : chatsPerRound));
     const chats = found.filter((chatId) => !served.has(chatId));
     const asked = round === 0 ? chats.slice(0, at.limit - parts.length) : chats;
+    const mine = yield* those(at.alone, asked);
+    isContended ||= mine.size < asked.length;
     let isAnyPutOff = false;
     for (const chatId of asked) {
       if (parts.length === at.limit) break;
-      const part = yield* soundHeadOf(chatId, at);
+      const part = mine.has(chatId) ? yield* soundHeadOf(chatId, at) : undefined;
       served.add(chatId);
       if (part === undefined) isAnyPutOff = true;
       else parts.push(part);
     }
     if (!isAnyPutOff) break;
   }
+  return isContended;
 }
 
 /** Faulty parts of one chat that a claim passes over; what is left is found by the next one. */
@@ -111,7 +141,8 @@ function* headOfMerged(chatId: string, at: Turn): Script<PartRow | undefined> {
   const survivor = yield* survivorOf(chatId);
   if (survivor === null) return undefined;
   yield* run(sql`update deliveries set chat_id = ${survivor} where chat_id = ${chatId}`);
-  return yield* headOf(survivor, at);
+  // Another process may be serving the chat that is left; it is found under its own id.
+  return at.alone === null ? yield* headOf(survivor, at) : undefined;
 }
 
 /** A part that cannot be read fails with the reason; so does decoration of a topic that is not there any more. */
@@ -128,7 +159,7 @@ function* dropFaulty(part: PartRow, at: number): Script<boolean> {
 }
 
 /** A part that a dead process was sending: nobody knows whether it left, so evidence must settle it. */
-function* doubtLeftBehind(now: number): Script<void> {
+export function* doubtLeftBehind(now: number): Script<void> {
   yield* update(
     'deliveries',
     {
@@ -230,7 +261,7 @@ function* doubtfulParts({ now, limit }: Batch): Script<PartRow[]> {
  * nothing of it has left, and a part whose evidence is looked for stays `unknown`; the fence binds all three. A card is a
  * change of the card that its task has by now.
  */
-function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): Script<readonly OutboxPart[]> {
+export function* markClaimed(parts: readonly PartRow[], bootId: string, now: number): Script<readonly OutboxPart[]> {
   const claimed = yield* updateAll('deliveries', parts, {
     set: (part) => {
       const status = statusAfterClaim(part);

@@ -1,5 +1,5 @@
 import type { NewMessage } from '../../app/ports/chats.ts';
-import type { PartEnd } from '../../app/ports/outbox.ts';
+import type { EndedCalls, PartEnd } from '../../app/ports/outbox.ts';
 import { deliveryCode } from '../../domain/delivery.ts';
 import { isView, type View, type Word } from '../../domain/shown.ts';
 import type { Script } from '../engine/engine.ts';
@@ -14,6 +14,7 @@ import { keepAlbums } from './albums.ts';
 import { insertCardPart } from './cards.ts';
 import { taskLane } from './lanes.ts';
 import { addMessages, insertPart, isNews, tellOnce } from './new-parts.ts';
+import { endCalls } from './pace.ts';
 import { dropParts } from './run-parts.ts';
 import { forgetStanding, notePrint, redrawWords, standAsCard } from './standing.ts';
 
@@ -29,13 +30,13 @@ const openBefore: Readonly<Record<PartEnd['status'], Sql>> = {
 };
 
 /** Ends of parts, each under the fence of its claim, and what follows from them for their tasks. */
-export function* endParts(ends: readonly PartEnd[], now: number): Script<number> {
+export function* endParts(ends: readonly PartEnd[], now: number, paced: EndedCalls | null = null): Script<number> {
   let written = 0;
   yield* lockTasks(ends);
   for (const status of ['delivered', 'pending', 'blocked', 'unknown', 'failed'] as const) {
     const mine = ends.filter((end) => end.status === status);
     const won = yield* updateAll('deliveries', mine, {
-      set: (end) => ({ status, ...endColumns(end, now) }),
+      set: (end) => ({ status, ...handOf(status), ...endColumns(end, now) }),
       where: ({ id, fence }) => sql`id = ${id} and fence = ${fence} and status in ${openBefore[status]}`,
     });
     written += won.length;
@@ -71,6 +72,7 @@ export function* endParts(ends: readonly PartEnd[], now: number): Script<number>
         }),
       );
   }
+  if (paced !== null) yield* endCalls(paced.calls, paced, now);
   return written;
 }
 
@@ -156,6 +158,11 @@ function endColumns(end: PartEnd, now: number) {
         readyAt: null,
       };
   }
+}
+
+/** A part that stays open is in nobody's hands; of one that is over it is kept who sent it. */
+function handOf(status: PartEnd['status']) {
+  return status === 'delivered' || status === 'failed' ? {} : { bootId: null };
 }
 
 /** Evidence found before stays where there is no new one. */

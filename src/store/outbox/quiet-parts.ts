@@ -8,7 +8,7 @@ import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, maybe, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { limit, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, insert, offer, one, run, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, offer, one, returning, select, update, updateReturning } from '../engine/statements.ts';
 import { notApprovedError, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents } from '../records/journal.ts';
 import { readFacts } from '../tasks/codec.ts';
@@ -144,6 +144,7 @@ function* holdLane(part: PartRow, { until, now }: Holding): Script<void> {
 const bundleExpiryMs = 12 * 60 * 60_000;
 
 const d = columnsOf('deliveries', 'd');
+const owedKey = pick(columns.kv, 'key');
 const owedFields = { id: columnsOf('kv', 'kv').key, chatId: maybe(d.chatId), until: d.heldUntil };
 
 /**
@@ -159,7 +160,9 @@ export function* tellQuietOver(now: number): Script<boolean> {
   );
   const told = new Set<string>();
   for (const { id, chatId, until } of over) {
-    yield* run(sql`delete from kv where scope = ${owedScope} and key = ${id}`);
+    // Another process may tell it at this very moment.
+    const [owed] = yield* all(returning(owedKey, sql`delete from kv where scope = ${owedScope} and key = ${id}`));
+    if (owed === undefined) continue;
     const end = `${chatId} ${until}`;
     if (chatId === null || until === null || told.has(end)) continue;
     told.add(end);

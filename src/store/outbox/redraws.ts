@@ -103,7 +103,8 @@ function* drawNext(chatId: string, now: number): Script<boolean> {
         and d.status = 'delivered' and d.message_id > 0 order by s.due_at, s.id limit 1`,
   );
   if (next === undefined) return false;
-  yield* update('standing', { dueAt: null }, sql`id = ${next.id}`);
+  // Another process may draw it at this very moment.
+  if (!(yield* update('standing', { dueAt: null }, sql`id = ${next.id} and due_at is not null`))) return false;
   yield* insertDrawing(next, now);
   return true;
 }

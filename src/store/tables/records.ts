@@ -148,8 +148,13 @@ export function inboxTable(d: Dialect) {
       /** The chat and the message that it tells of. */
       address: text('address'),
       messageId: int('message_id'),
+      /** The chat and the thread, in which updates are handled one after the other. */
+      lane: text('lane'),
+      /** The process that has begun it. */
+      bootId: text('boot_id'),
     },
     (t) => [
+      d.index('inbox_lane').on(t.lane, t.updateId).where(sql.raw(`status = 'received'`)),
       d.index('inbox_message').on(t.address, t.messageId).where(sql.raw('message_id is not null')),
       d.index('inbox_open').on(t.updateId).where(sql.raw(`status = 'received'`)),
       d.check('inbox_status', sql.raw(`status in ('received', 'done', 'failed')`)),
@@ -237,6 +242,35 @@ export function budgetsTable(d: Dialect) {
       spent: int('spent').notNull(),
     },
     (t) => [d.index('budgets_account').on(t.account), d.index('budgets_chat').on(t.chatId)],
+  );
+}
+
+/**
+ * The pace of calls where several processes make them: what counts in all chats, in one of them, and beside the outbox. Where one
+ * process makes all calls it keeps that in memory.
+ */
+export function paceTable(d: Dialect) {
+  const { text, int } = d;
+  return d.table(
+    'pace',
+    {
+      /** `all`, `asides`, the asides of one process, or the id of a chat. */
+      scope: text('scope').primaryKey(),
+      address: text('address').notNull(),
+      /** The process that makes its calls; what is left of one that is gone has ended. */
+      bootId: text('boot_id'),
+      /** Messages that its calls become which are set aside or on their way, and calls that wait. */
+      open: int('open').notNull(),
+      waiting: int('waiting').notNull(),
+      /** Ends of calls, each as the milliseconds since the one before it. */
+      ends: text('ends').notNull(),
+      heldUntil: int('held_until').notNull(),
+      /** When Telegram last told it to wait, and for how long. */
+      toldAt: int('told_at').notNull(),
+      toldMs: int('told_ms').notNull(),
+      freeAt: int('free_at').notNull(),
+    },
+    (t) => [d.index('pace_busy').on(t.scope).where(sql.raw('open + waiting > 0')), d.index('pace_held').on(t.freeAt)],
   );
 }
 

@@ -259,6 +259,12 @@ export function deliveriesTable(d: Dialect) {
     d.index('deliveries_waiting').on(t.readyAt).where(sql.raw(`status in ('pending', 'blocked')`)),
     d.index('deliveries_unknown').on(t.readyAt).where(sql.raw(`status = 'unknown'`)),
     d.index('deliveries_sending').on(t.bootId).where(sql.raw(`status = 'sending'`)),
+    ...d.onPostgres(() =>
+      d
+        .index('deliveries_in_hand')
+        .on(t.chatId)
+        .where(sql.raw(`boot_id is not null and status in ('pending', 'blocked', 'sending', 'unknown')`)),
+    ),
     d
       .index('deliveries_lost')
       .on(t.id)

@@ -12,7 +12,7 @@ import { lostMark } from '../tables/work.ts';
  * clocks of their hosts decide nothing.
  */
 export const processStore = { enrol, rescueLeft, retire };
-export const processReads = { renewLease, listProcesses, databaseTime };
+export const processReads = { renewLease, listProcesses, lastWorker, databaseTime };
 
 /** The clock of the database. */
 const databaseNow = differing({
@@ -100,6 +100,20 @@ function* letGoOfTheGone(): Script<Omit<Rescued, 'ended'>> {
 function* retire(id: string, at: number | null): Script<void> {
   yield* update('processes', { endedAt: nowOr(at), seenAt: nowOr(at) }, sql`id = ${id} and ended_at is null`);
   yield* letGoOfTheGone();
+}
+
+const lastFields = {
+  seenAt: columns.processes.seenAt,
+  agoMs: number(
+    sql`case when ended_at is null and lease_until >= ${databaseNow} then 0 else ${databaseNow} - seen_at end`,
+  ),
+};
+
+function* lastWorker(): Script<Answer<typeof lastFields> | null> {
+  const last = select(
+    lastFields,
+  )`from processes where ${raw(isWorker)} order by lease_until desc, seen_at desc limit 1`;
+  return (yield* one(last)) ?? null;
 }
 
 const viewFields = {

@@ -256,8 +256,25 @@ function* letRunsGo(bootId: string, held: readonly string[]): Script<number> {
   return (yield* updateReturning('runs', { bootId: lostBoot(bootId) }, isLost, pick(columns.runs, 'id'))).length;
 }
 
+/** Parts of which nothing has left are in nobody's hands then, and calls that were set aside for any of them have ended. */
 function* letPartsGo(bootId: string, held: readonly string[]): Script<number> {
-  const isLost = sql`status = 'sending' and boot_id = ${bootId} and id not in ${list(held)}`;
-  return (yield* updateReturning('deliveries', { bootId: lostBoot(bootId) }, isLost, pick(columns.deliveries, 'id')))
-    .length;
+  const lost = { bootId: lostBoot(bootId) };
+  const isLost = sql`boot_id = ${bootId} and id not in ${list(held)}`;
+  const sending = yield* updateReturning(
+    'deliveries',
+    lost,
+    sql`status = 'sending' and ${isLost}`,
+    pick(columns.deliveries, 'id'),
+  );
+  yield* update(
+    'deliveries',
+    lost,
+    sql`status in ('pending', 'blocked', 'unknown') and boot_id is not null and ${isLost}`,
+  );
+  yield* update(
+    'pace',
+    lost,
+    sql`boot_id = ${bootId} and scope in (select chat_id from deliveries where boot_id = ${lost.bootId})`,
+  );
+  return sending.length;
 }

@@ -14,7 +14,7 @@ import { calledAlone, impliedBy, numberIn } from './kit/naming.ts';
 import { misspeltOf, nearest, synonymOf } from './kit/nearest.ts';
 import { actionCommand } from './new-task/acting.ts';
 import { goOn, isAnotherTask } from './new-task/answering.ts';
-import { newTask, quickly } from './new-task/beginning.ts';
+import { joinedAlbum, newTask, quickly } from './new-task/beginning.ts';
 import { madeMoved, pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
@@ -96,6 +96,8 @@ export function commandsFor(forms: readonly ActionForm[]): readonly Command[] {
 /** Text without a command: what a draft waits for, a reply to a message about a task, or in a private chat a new one. */
 export const plainText: Handler = async (ctx) => {
   const draft = await draftHere(ctx);
+  const joined = draft === null ? null : joinedAlbum(ctx, draft);
+  if (joined !== null) return joined;
   const isFree = draft === null || draft.step.step === 'preview' || draft.step.step === 'question';
   const meant = (draft === null ? null : await aboutDraft(ctx, draft)) ?? (isFree ? await withoutSlash(ctx) : null);
   if (meant !== null) return meant;

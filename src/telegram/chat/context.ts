@@ -219,6 +219,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'digest'
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   /** Where an owner hears of trouble. */
   readonly alarms: Pick<Alarms, 'placeOf' | 'setPlace'>;
+  /** Since when no process takes up slots; null while one does. */
+  readonly pausedSince: () => Promise<number | null>;
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;

@@ -7,7 +7,7 @@ import { texts } from '../chat/texts.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import { actorOf, makeOwner, type Claim } from './owners.ts';
-import { isUpdate, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
+import { isUpdate, laneOf, nameOf, originOf, memberStatusOf, updateIdOf, type Origin } from './payload.ts';
 import { takenOf, type Taken } from './update.ts';
 import { isOfAnother, wordingOf, type Wording } from './wording.ts';
 
@@ -121,11 +121,15 @@ function keptWhole(deps: AdmissionDeps, update: Update): Admitted {
 
 /** A word that one person alone sees has 0 in the place of a number, which explains nothing about the chat. */
 function kept({ clock, me }: AdmissionDeps, id: number, update: Update | null, payload: string): Admitted {
-  const { chat, messageId } = update === null ? { chat: null, messageId: null } : originOf(update);
+  const origin = update === null ? null : originOf(update);
+  const { chat = null, messageId = null } = origin ?? {};
   const isNumbered = messageId !== null && messageId > 0 && chat !== null;
   const at = isNumbered ? { address: String(chat.id), messageId } : { address: null, messageId: null };
   const stored = { id, payload, attempts: 0, receivedAt: clock.now() };
-  return { row: { id, payload, ...at }, taken: takenOf(stored, update, me.username) };
+  return {
+    row: { id, payload, ...at, lane: origin === null ? null : laneOf(origin) },
+    taken: takenOf(stored, update, me.username),
+  };
 }
 
 /** An update that can be read, with its words taken apart. */
@@ -175,10 +179,11 @@ async function turnAway(deps: AdmissionDeps, { update, origin, wording }: Coming
 
 async function refuseInPrivate(deps: AdmissionDeps, { from, chat, ...message }: Message): Promise<void> {
   if (from === undefined || from.is_bot) return;
-  const { claim, refusals, errands } = deps;
+  const { refusals, errands } = deps;
   const at = { chatId: chat.id, topic: message.message_thread_id ?? null };
-  if (await isUnowned(deps)) {
-    const words = claim.isLocked() ? texts.intake.claimLocked : texts.intake.unclaimed;
+  const claim = await claimOf(deps);
+  if (claim !== 'none') {
+    const words = claim === 'locked' ? texts.intake.claimLocked : texts.intake.unclaimed;
     refusals.eachMinute(from.id, () => errands.refuse(at, words));
     return;
   }
@@ -186,9 +191,10 @@ async function refuseInPrivate(deps: AdmissionDeps, { from, chat, ...message }: 
   refusals.once({ userId: from.id, chatId: null }, () => errands.refuse(at, words));
 }
 
-/** An owner may have been named from elsewhere since the start. */
-async function isUnowned({ claim, store }: Pick<AdmissionDeps, 'claim' | 'store'>): Promise<boolean> {
-  return (claim.isOpen() || claim.isLocked()) && (await store.listOwners()).length === 0;
+/** The code of a bot without an owner. One may have been named from elsewhere since the start. */
+async function claimOf({ claim, store }: Pick<AdmissionDeps, 'claim' | 'store'>): Promise<'none' | 'open' | 'locked'> {
+  const standing = await claim.standing();
+  return standing === 'none' || (await store.listOwners()).length > 0 ? 'none' : standing;
 }
 
 /** The word behind `/start`, wherever it was said by the sender: that may be a code. Null where there is none. */
@@ -200,21 +206,20 @@ function startWord({ update, wording }: Coming): string | null {
 /** `none` where no code is taken: in groups, from bots, and when there is an owner. */
 async function tryCode(deps: AdmissionDeps, update: Update, word: string): Promise<'right' | 'wrong' | 'none'> {
   const { message } = update;
-  if (!deps.claim.isOpen() || message?.chat.type !== 'private') return 'none';
+  if (message?.chat.type !== 'private' || message.from.is_bot || (await claimOf(deps)) !== 'open') return 'none';
   const { from, chat } = message;
-  if (from.is_bot || !(await isUnowned(deps))) return 'none';
   if (await claims(deps, from, word, update.update_id)) return 'right';
-  const words = deps.claim.isLocked() ? texts.intake.claimLocked : texts.intake.claimWrong;
+  const words = (await deps.claim.standing()) === 'locked' ? texts.intake.claimLocked : texts.intake.claimWrong;
   deps.errands.say({ chatId: chat.id, topic: message.message_thread_id ?? null }, words);
   return 'wrong';
 }
 
 async function claims(deps: AdmissionDeps, from: User, code: string, updateId: number): Promise<boolean> {
-  if (deps.claim.attempt(code, updateId) !== 'right') return false;
+  if ((await deps.claim.attempt(code, updateId)) !== 'right') return false;
   try {
     await makeOwner(deps, { id: from.id, name: nameOf(from) });
   } catch (error) {
-    deps.claim.reopen();
+    await deps.claim.reopen();
     throw error;
   }
   deps.onOwner();

@@ -1,8 +1,9 @@
 import type { Composer } from 'grammy';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore } from '../../app/ports/chats.ts';
+import type { Hints } from '../../app/ports/hints.ts';
 import type { Platform, World } from '../../app/ports/outside.ts';
-import type { UpkeepStore } from '../../app/ports/upkeep.ts';
+import type { LeaseStore, UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
 import type { SecretQuestions } from '../../app/use-cases/secret-questions.ts';
@@ -28,9 +29,16 @@ export interface InSettings {
   readonly webhook: { readonly url: string; readonly secret: string } | null;
 }
 
-export type InStore = ChatStore & Pick<ChatFacts, 'sentMessage'> & Pick<UpkeepStore, 'readNote' | 'writeNote'>;
+export type InStore = ChatStore &
+  Pick<ChatFacts, 'sentMessage'> &
+  Pick<UpkeepStore, 'readNote' | 'writeNote'> &
+  LeaseStore;
 
 export interface TelegramInDeps extends World {
+  /** Told to and heard from other processes that take updates in as well; null where this one does so alone. */
+  readonly hints: Hints | null;
+  /** This process, among those that may take updates in. */
+  readonly bootId: string;
   readonly api: TelegramApi;
   /** For everything but polling and what sets the bot up. */
   readonly aside: AsideApi;

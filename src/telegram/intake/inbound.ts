@@ -1,4 +1,5 @@
 import type { UserFromGetMe } from 'grammy/types';
+import { createLease } from '../../app/operations/lease.ts';
 import { waitAtMost } from '../../app/pipeline/workers.ts';
 import type { NewUpdate } from '../../app/ports/chats.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
@@ -57,6 +58,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   const bot = new Promise<string | null>((resolve) => {
     introduce = resolve;
   });
+  const intake = createIntake(shared);
   const webhook = createWebhook({
     ...deps,
     webhook: settings.webhook,
@@ -66,7 +68,7 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   const run = async () => {
     const named = await insist(shared, 'owners_not_read', () => admitConfigured(deps));
     if (named === null) return;
-    if (!named.value) claim.open();
+    if (!named.value && (await insist(shared, 'claim_not_opened', () => claim.open())) === null) return;
     const answered = await untilAnswered(shared, (raw, signal) => raw.getMe(signal));
     if (answered === null) return;
     const me = answered.value;
@@ -76,7 +78,8 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
     connected.worker.begin();
     menu.refresh();
     if ((await setDelivery(shared, settings.webhook)) === null) return;
-    if (settings.webhook === null && !pauses.ended()) connected.poll.start();
+    if (settings.webhook === null && !pauses.ended()) intake.poll(connected);
+    else intake.watch(connected);
   };
 
   return {
@@ -88,16 +91,51 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
       introduce(null);
       errands.stop();
       const rest = async () => {
-        await connected?.poll.stop();
-        await Promise.all([running, connected?.worker.stop(), menu.done(), errands.done()]);
+        await Promise.all([running, intake.stop(), connected?.worker.stop(), menu.done(), errands.done()]);
       };
       await waitAtMost(timer, graceMs, rest());
     },
     idle: async () => connected?.worker.idle(),
     health: () => healthOf(backoff, connected),
     bot,
-    isClaimable: () => claim.isOpen(),
+    isClaimable: () => claim.wasOpen(),
     webhook,
+  };
+}
+
+/** Updates that a process has left behind are looked for so often by those that go on. */
+const leftLookMs = 10_000;
+
+/** How updates come in, and what happens to those that another process has left. Of several processes one polls. */
+function createIntake(shared: Shared) {
+  const { hints, timer, store, clock, log } = shared;
+  const stopped = new AbortController();
+  const lease = hints === null ? null : createLease({ ...shared, hints, name: 'polling' });
+  let polling: Promise<void> | null = null;
+  let callOff = () => {};
+  const watch = ({ worker }: Connected): void => {
+    if (hints === null || stopped.signal.aborted) return;
+    callOff = timer.after(leftLookMs, () => {
+      store.areUpdatesLeft(clock.now()).then(
+        (areLeft) => (areLeft ? worker.begin() : undefined),
+        (error: unknown) => log.warn('inbox_unread', { error: errorText(error) }),
+      );
+      watch({ worker } as Connected);
+    });
+  };
+  return {
+    watch,
+    poll: (connected: Connected): void => {
+      const { poll } = connected;
+      polling ??=
+        lease === null ? poll.run({ signal: stopped.signal }) : lease.run(stopped.signal, (leased) => poll.run(leased));
+      watch(connected);
+    },
+    stop: async () => {
+      stopped.abort();
+      callOff();
+      await polling;
+    },
   };
 }
 

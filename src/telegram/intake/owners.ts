@@ -59,51 +59,62 @@ export function actorOf(userId: number): Actor {
 /** Wrong codes after which nobody can claim the bot until the server is started again. */
 const triesMax = 5;
 
-type ClaimDeps = Pick<TelegramInDeps, 'digest' | 'log' | 'secret' | 'printClaim'>;
+type ClaimDeps = Pick<TelegramInDeps, 'digest' | 'log' | 'secret' | 'printClaim' | 'store' | 'clock' | 'bootId'>;
 
 export type Claim = ReturnType<typeof createClaim>;
 
+type Standing = 'none' | 'open' | 'locked';
+
 /**
  * The one-time code by which somebody becomes the first owner. It exists while there is no owner, is a new one at every
- * start, and only its hash is kept, in memory.
+ * start, and only its hash is kept. Of several processes one shows it, and all of them know it.
  */
-export function createClaim({ digest, log, secret, printClaim }: ClaimDeps) {
-  let hash: Buffer | null = null;
-  let isUsed = false;
-  const wrong = new Set<number>();
-  /** Wrong codes have closed it, until the next start. */
-  const isLocked = () => hash !== null && !isUsed && wrong.size >= triesMax;
-  const isOpen = () => hash !== null && !isUsed && !isLocked();
-
-  /**
-   * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the
-   * same try.
-   */
-  const attempt = (code: string, updateId: number): 'right' | 'wrong' | 'closed' => {
-    if (hash === null || !isOpen()) return 'closed';
-    if (timingSafeEqual(Buffer.from(digest.of(code)), hash)) {
-      isUsed = true;
-      return 'right';
-    }
-    wrong.add(updateId);
-    log.warn('claim_refused', { tries: wrong.size });
-    if (wrong.size >= triesMax) log.error('claim_locked', { explanation: 'Start the server again for a new code.' });
+export function createClaim({ digest, log, secret, printClaim, store, clock, bootId }: ClaimDeps) {
+  const hashOf = (code: string) => Buffer.from(digest.of(code));
+  let isWanted = false;
+  let last: Standing = 'none';
+  const standing = async (): Promise<Standing> => {
+    const claim = isWanted ? await store.readClaim() : null;
+    // Wrong codes have closed it, until the next start.
+    last = claim === null || claim.isUsed ? 'none' : claim.wrong >= triesMax ? 'locked' : 'open';
+    return last;
+  };
+  const refuse = async (updateId: number): Promise<'wrong'> => {
+    const tries = await store.noteWrongClaim(updateId, clock.now());
+    log.warn('claim_refused', { tries });
+    if (tries >= triesMax) log.error('claim_locked', { explanation: 'Start the server again for a new code.' });
     return 'wrong';
   };
 
   return {
-    /** Makes the code and shows it. */
-    open: () => {
+    /** Makes the code and shows it, unless another process that lives has done so. */
+    open: async (): Promise<void> => {
+      isWanted = true;
+      last = 'open';
+      if (!(await store.holdLease('claim', bootId, { now: clock.now(), ms: null })).isMine) return;
       const code = secret();
-      hash = Buffer.from(digest.of(code));
+      await store.openClaim(digest.of(code), clock.now());
       printClaim(code);
     },
-    isOpen,
-    isLocked,
-    attempt,
+    standing,
+    /** As it was when somebody last asked. */
+    wasOpen: () => last === 'open',
+    /**
+     * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the
+     * same try.
+     */
+    attempt: async (code: string, updateId: number): Promise<'right' | 'wrong' | 'closed'> => {
+      const claim = await store.readClaim();
+      if (claim === null || (await standing()) !== 'open') return 'closed';
+      if (!timingSafeEqual(hashOf(code), Buffer.from(claim.hash))) return refuse(updateId);
+      if (!(await store.useClaim(clock.now()))) return 'closed';
+      last = 'none';
+      return 'right';
+    },
     /** The new owner could not be written down: the code is good once more. */
-    reopen: () => {
-      isUsed = false;
+    reopen: async (): Promise<void> => {
+      await store.reopenClaim();
+      last = 'open';
     },
   };
 }

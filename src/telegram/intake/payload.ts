@@ -114,6 +114,11 @@ export function originOf(read: Update): Origin {
   return { chat: change?.chat ?? null, from: change?.from ?? null, topic: null, messageId: null };
 }
 
+/** Updates of one chat and thread are handled one after the other; null for one without a chat. */
+export function laneOf({ chat, topic }: Origin): string | null {
+  return chat === null ? null : `${chat.id} ${topic ?? 'base'}`;
+}
+
 function originOfPress({ message: pressed, from }: CallbackQuery): Origin {
   if (pressed === undefined) return { chat: null, from, topic: null, messageId: null };
   return { chat: pressed.chat, from, topic: topicOf(pressed), messageId: null };

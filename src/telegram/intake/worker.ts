@@ -8,7 +8,7 @@ import { retrying, type Pauses } from './backoff.ts';
 import type { TelegramInDeps } from './deps.ts';
 import type { Errands } from './errands.ts';
 import type { Handling } from './handling.ts';
-import { originOf, readUpdate } from './payload.ts';
+import { laneOf, originOf, readUpdate } from './payload.ts';
 import { nothingToSay, takenOf, type Handled, type IntakeContext, type Taken } from './update.ts';
 
 /**
@@ -28,7 +28,7 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-interface WorkerDeps extends Pick<TelegramInDeps, 'api' | 'store' | 'clock' | 'log' | 'bell'> {
+interface WorkerDeps extends Pick<TelegramInDeps, 'api' | 'store' | 'clock' | 'log' | 'bell' | 'bootId'> {
   readonly me: UserFromGetMe;
   readonly handling: Handling;
   readonly errands: Errands;
@@ -96,14 +96,16 @@ export function createWorker(deps: WorkerDeps): Worker {
 
 type Begin = (taken: Taken) => void;
 
+interface Serving extends WorkerDeps {
+  readonly hands: Hands;
+}
+
 /** Begins each update once, in a lane for each thread of a chat; an update without a chat waits for nothing. */
-function beginning(deps: WorkerDeps, hands: Hands): Begin {
+function beginning(own: WorkerDeps, hands: Hands): Begin {
+  const deps: Serving = { ...own, hands };
   const takenBy = new WeakMap<Update, Taken>();
   const bot = deps.api.bot<IntakeContext>(deps.me);
-  const lanes = sequentialize<IntakeContext>(({ update }) => {
-    const { chat, topic } = originOf(update);
-    return chat === null ? undefined : `${chat.id} ${topic ?? 'base'}`;
-  });
+  const lanes = sequentialize<IntakeContext>(({ update }) => laneOf(originOf(update)) ?? undefined);
   bot.use(lanes, async (ctx) => {
     const taken = takenBy.get(ctx.update);
     if (taken === undefined) throw new Error('An update was handed over that was not stored.');
@@ -114,10 +116,7 @@ function beginning(deps: WorkerDeps, hands: Hands): Begin {
     // A repeat of what is in hand.
     if (hands.hold(stored.id)) return;
     if (update !== null) takenBy.set(update, taken);
-    hands.add(
-      stored.id,
-      update === null ? serve(deps, taken, () => unreadable(deps, stored)) : bot.handleUpdate(update),
-    );
+    hands.add(taken, update === null ? serve(deps, taken, () => unreadable(deps, stored)) : bot.handleUpdate(update));
   };
 }
 
@@ -141,7 +140,7 @@ async function beginFrom(deps: WorkerDeps, from: number, hands: Hands, begin: Be
 type Hands = ReturnType<typeof createHands>;
 
 function createHands() {
-  const inHand = new Map<number, Promise<void>>();
+  const inHand = new Map<number, { readonly lane: string | null; readonly work: Promise<void> }>();
   let waiting: (() => void)[] = [];
   const free = () => Math.max(0, inHandMax - inHand.size);
   const settle = (id: number) => {
@@ -151,11 +150,14 @@ function createHands() {
   };
   return {
     hold: (id: number) => inHand.has(id),
-    add: (id: number, work: Promise<void>) => {
-      inHand.set(
-        id,
-        work.finally(() => settle(id)),
-      );
+    add: ({ stored: { id }, update }: Taken, work: Promise<void>) => {
+      const lane = update === null ? null : laneOf(originOf(update));
+      inHand.set(id, { lane, work: work.finally(() => settle(id)) });
+    },
+    /** Whether an earlier one of its thread came after it. */
+    holdsBefore: ({ stored: { id }, update }: Taken): boolean => {
+      const lane = update === null ? null : laneOf(originOf(update));
+      return [...inHand].some(([other, held]) => other < id && held.lane === lane);
     },
     free,
     /** Resolves when there is room for more, with how much. */
@@ -165,7 +167,7 @@ function createHands() {
     },
     /** Resolves when nothing is in hand. */
     done: async () => {
-      while (inHand.size > 0) await Promise.all(inHand.values());
+      while (inHand.size > 0) await Promise.all([...inHand.values()].map(({ work }) => work));
     },
   };
 }
@@ -176,14 +178,15 @@ async function unreadable({ log }: WorkerDeps, { id }: StoredUpdate): Promise<Ha
 }
 
 /** Goes on until it is written down: what follows in the same thread waits, so that the order holds. */
-async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
-  const { store, handling, log, pauses } = deps;
+async function serve(deps: Serving, taken: Taken, handle: () => Promise<Handled>): Promise<void> {
+  const { handling, log, pauses } = deps;
   const { stored } = taken;
+  const isNext = () => deps.hands.holdsBefore(taken);
   const answerCallback = answeringOnce(deps, taken);
   // Counted once for each process: what is tried again because the store was away has taken nothing down.
   let attempts: number | null = null;
   const attempt = async () => {
-    attempts ??= await store.beginUpdate(stored.id);
+    attempts ??= await begunInTurn(deps, stored.id, isNext);
     if (attempts === 0) return;
     const begun = { ...taken, stored: { ...stored, attempts } };
     const handled = attempts > attemptsMax ? handling.giveUp(begun) : await handle();
@@ -198,6 +201,21 @@ async function serve(deps: WorkerDeps, taken: Taken, handle: () => Promise<Handl
     if (failures === 1) log.warn('update_put_off', { update_id: stored.id, error: errorText(error) });
     return backoffMs(failures);
   });
+}
+
+const turnLookMs = 25;
+const turnLookMaxMs = 500;
+
+/** The turn of an update comes when what was said before it in its thread is done, maybe by another process. */
+async function begunInTurn({ store, pauses, bootId }: WorkerDeps, id: number, isNext: () => boolean): Promise<number> {
+  for (let looks = 1; !pauses.ended(); looks += 1) {
+    const begun = await store.beginUpdate(id, bootId);
+    // Those before it stand behind it here, so it would wait for itself.
+    if (begun === 'waits' && isNext()) return Number(await store.beginUpdate(id, bootId, true));
+    if (begun !== 'waits') return begun;
+    await pauses.pause(backoffMs(looks, turnLookMs, turnLookMaxMs));
+  }
+  return 0;
 }
 
 /** Each callback is answered once, whatever becomes of it and however often it is tried. */
@@ -244,9 +262,9 @@ async function follow({ handling, errands, log }: WorkerDeps, taken: Taken, hand
   }
 }
 
-async function end({ store, clock, bell }: WorkerDeps, { id }: StoredUpdate, handled: Handled): Promise<void> {
+async function end({ store, clock, bell, bootId }: WorkerDeps, { id }: StoredUpdate, handled: Handled): Promise<void> {
   const { status, error, messages, draft, toast } = handled;
-  const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now() });
+  const isWritten = await store.endUpdate({ id, status, error, messages, draft, at: clock.now(), bootId });
   // A callback can let something go that waits, and say no word about it in the chat.
   if (isWritten && (messages.length > 0 || toast !== null)) bell.ring('deliverer');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPacer, type Pacer } from '../../../src/app/pipeline/pacer.ts';
+import { createPacer, type OwnPacer as Pacer } from '../../../src/app/pacing/pacer.ts';
 import { ratesOf } from '../../../src/domain/pacing/pace.ts';
 import { manualTime, memoryLog, type ManualTime } from '../../support/fakes.ts';
 
@@ -20,12 +20,13 @@ function world(kept: Partial<Kept> = {}, rates = telegram) {
     readHolds: () => Promise.resolve(kept.holds ?? []),
     sentSince: (since: number) =>
       Promise.resolve((kept.sent ?? []).filter(({ at }) => at > since).map((one) => ({ messages: 1, ...one }))),
+    claimParts: () => Promise.resolve([]),
     writeHold: (chatId: string | null, until: number) => {
       written.push([chatId, until - time.now()]);
       return Promise.resolve();
     },
   };
-  const pacer = createPacer({ store, clock: time, stopwatch: time, timer: time, log }, ratesOf(rates));
+  const pacer = createPacer({ store, bootId: 'boot', clock: time, stopwatch: time, timer: time, log }, ratesOf(rates));
   return { time, pacer, log, written, store };
 }
 

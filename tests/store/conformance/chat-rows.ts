@@ -7,7 +7,18 @@ import { aMessage, claimParts, delivered, threadOf } from '../scenes.ts';
 import { engineOn, failing, target } from './verbs.ts';
 
 /** The chats themselves, people, notes of the product to itself, and what comes before anybody knows whose it is. */
-const ofNobody = ['chats', 'users', 'inbox', 'kv', 'idempotency_keys', 'downtimes', 'processes', 'set_backs', 'tokens'];
+const ofNobody = [
+  'chats',
+  'users',
+  'inbox',
+  'kv',
+  'idempotency_keys',
+  'downtimes',
+  'pace',
+  'processes',
+  'set_backs',
+  'tokens',
+];
 
 const tables = Object.values(sqliteTables)
   .map((table) => getTableConfig(table as SQLiteTable))

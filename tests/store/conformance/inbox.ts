@@ -5,7 +5,7 @@ import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, aMessage, claimParts, outbox, owner, someone, threadOf, withTask } from '../scenes.ts';
 
 function updates(...ids: number[]): NewUpdate[] {
-  return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id }));
+  return ids.map((id) => ({ id, payload: `{"update_id":${id}}`, address: '-100', messageId: 10 + id, lane: null }));
 }
 
 function endOf(id: number, facts: Partial<UpdateEnd> = {}): UpdateEnd {
@@ -44,8 +44,8 @@ export function inboxTests(open: OpenWorld): void {
   test('a number that comes again days later is another update, unless the one before is not done yet', async () => {
     const { store } = await open();
     await store.receiveUpdates(updates(7, 8), nine);
-    await store.beginUpdate(7);
-    await store.endUpdate(endOf(7, { status: 'failed', error: 'no' }));
+    await store.beginUpdate(7, 'boot');
+    await store.endUpdate(endOf(7, { status: 'failed', error: 'no', bootId: 'boot' }));
     const other = updates(7, 8).map((update) => ({ ...update, payload: '{"other":1}', messageId: 99 }));
 
     expect(await store.receiveUpdates(other, nine + 47 * hour)).toBe(0);
@@ -60,10 +60,10 @@ export function inboxTests(open: OpenWorld): void {
     const { store } = await open();
     await store.receiveUpdates(updates(1), nine);
 
-    expect([await store.beginUpdate(1), await store.beginUpdate(1)]).toEqual([1, 2]);
+    expect([await store.beginUpdate(1, 'boot'), await store.beginUpdate(1, 'boot')]).toEqual([1, 2]);
     expect(await store.openUpdates(0, 1)).toMatchObject([{ attempts: 2 }]);
-    await store.endUpdate(endOf(1));
-    expect([await store.beginUpdate(1), await store.beginUpdate(2)]).toEqual([0, 0]);
+    await store.endUpdate(endOf(1, { bootId: 'boot' }));
+    expect([await store.beginUpdate(1, 'boot'), await store.beginUpdate(2, 'boot')]).toEqual([0, 0]);
   });
 
   test('an update is done once, together with its answers and its draft; again nothing of it is written', async () => {

@@ -234,6 +234,7 @@ export function traceTests(open: OpenWorld): void {
     payload,
     address,
     messageId,
+    lane: null,
   });
 
   test('the last message that existed before an instant is told by updates and by sends', async () => {

@@ -125,7 +125,7 @@ export function workloadTests(open: OpenWorld): void {
 
   test('updates that are stored and not done stand in the inbox', async () => {
     const { store } = await open();
-    await store.receiveUpdates([{ id: 7, payload: '{}', address: null, messageId: null }], nine);
+    await store.receiveUpdates([{ id: 7, payload: '{}', address: null, messageId: null, lane: null }], nine);
     expect((await store.workload(nine, many)).inbox).toEqual({ count: 1, since: nine });
   });
 

@@ -177,6 +177,7 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const chatDeps: ChatDeps = {
     ...rooms,
+    pausedSince: () => rooms.processes.pausedSince(),
     deleteSaid: async () => true,
     digest: sha256,
     alarms: rooms.alarms,
@@ -225,7 +226,15 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const commit = async (updateId: number, answer: Answer, topic: number | null): Promise<readonly Message[]> => {
     const at = time.now();
-    await store.endUpdate({ id: updateId, status: 'done', error: null, messages: [], draft: answer.draft ?? null, at });
+    await store.endUpdate({
+      id: updateId,
+      status: 'done',
+      error: null,
+      messages: [],
+      draft: answer.draft ?? null,
+      at,
+      bootId: 'boot',
+    });
     return answer.replies.flatMap((reply) => {
       if (reply.is === 'message') {
         const made = show(reply.shown, reply.inBase === true ? null : topic, reply.isForAsker === true);
@@ -246,9 +255,9 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const next = async (): Promise<number> => {
     counters.update += 1;
-    const update = { id: counters.update, payload: '{}', address: null, messageId: null };
+    const update = { id: counters.update, payload: '{}', address: null, messageId: null, lane: null };
     await store.receiveUpdates([update], time.now());
-    await store.beginUpdate(counters.update);
+    await store.beginUpdate(counters.update, 'boot');
     return counters.update;
   };
 

@@ -80,6 +80,8 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
   const shared = { clock: time, stopwatch: time, timer: time, ids, log, bell, store: world.store };
   const inbound = createTelegramIn({
     ...shared,
+    bootId: ids.next(),
+    hints: null,
     api,
     aside: api,
     platform: createPlatform(api, { clock: time, defaultTimezone: 'UTC' }),

@@ -94,9 +94,9 @@ it('answers a press at once while the store is away, and does what it asks for l
       if (failures-- > 0) throw new AppError('store_unavailable', 'The disk is full.');
       return world.store.endUpdate(end);
     },
-    beginUpdate: async (id: number) => {
+    beginUpdate: async (id: number, bootId: string) => {
       if (failures > 1) throw new AppError('store_unavailable', 'The disk is full.', { cause: (failures -= 1) });
-      return world.store.beginUpdate(id);
+      return world.store.beginUpdate(id, bootId);
     },
   };
   const doorway = await aSettledDoorway({ world, needs: { store } });

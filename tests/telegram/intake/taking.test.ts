@@ -70,7 +70,7 @@ it('handles an update again when the process died before it was done, to one eff
 it('gives an update up that took the process down three times, and says so', async () => {
   const world = await open();
   await world.store.receiveUpdates([stored(messageUpdate({ id: 3 })), stored(messageUpdate({ id: 4 }))], 1);
-  for (let attempt = 0; attempt < 3; attempt += 1) await world.store.beginUpdate(3);
+  for (let attempt = 0; attempt < 3; attempt += 1) await world.store.beginUpdate(3, 'boot');
   const doorway = await aSettledDoorway({ world });
   expect(doorway.saids.map(({ updateId }) => updateId)).toEqual([4]);
   expect(await statusOf(doorway)).toEqual(['failed', 'done']);
@@ -80,7 +80,7 @@ it('gives an update up that took the process down three times, and says so', asy
 
 it('ends an update that it cannot read as failed, and goes on', async () => {
   const world = await open();
-  const bad = { id: 1, payload: '{"update_id":1,"message":{"text":7}}', address: null, messageId: null };
+  const bad = { id: 1, payload: '{"update_id":1,"message":{"text":7}}', address: null, messageId: null, lane: null };
   await world.store.receiveUpdates([bad, { ...bad, id: 2, payload: 'not JSON' }, stored(messageUpdate({ id: 3 }))], 1);
   const doorway = await aSettledDoorway({ world });
   expect(await statusOf(doorway)).toEqual(['failed', 'failed', 'done']);

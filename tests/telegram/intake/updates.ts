@@ -39,5 +39,5 @@ export function personOf(id: number) {
 
 /** As it stands in the store. */
 export function stored(update: { readonly update_id: number }): NewUpdate {
-  return { id: update.update_id, payload: JSON.stringify(update), address: null, messageId: null };
+  return { id: update.update_id, payload: JSON.stringify(update), address: null, messageId: null, lane: null };
 }

@@ -197,7 +197,7 @@ async function sentProven(deps: HttpDeps, sending: Sending): Promise<Omit<Called
       signal: job.signal,
       narrowedTo,
       bodyBytesMax,
-      ...(mask === null ? {} : { holdsSecret: mask.holds }),
+      ...(mask === null ? {} : { holdsSecret: (text) => mask.address(text) !== text }),
       ...(made.identity === null ? {} : { identity: made.identity }),
     });
     if (end.is !== 'refused') tally.add(host, { requests: 1, bytes: end.is === 'answered' ? end.body.byteLength : 0 });

@@ -9,13 +9,16 @@ export interface Mask {
   readonly bytes: (bytes: Buffer) => Buffer;
   /** Whether a text holds one of them, in whatever form. */
   readonly holds: (text: string) => boolean;
+  /** The same where it may be the name of a host, which is written in small letters. */
+  readonly address: (text: string) => string;
 }
 
 /** Null where no secret was sent, as by most calls. */
 export function maskOf(values: readonly string[]): Mask | null {
   if (values.length === 0) return null;
   const text = masker(values);
-  return { text, bytes: byteMasker(values), holds: (one) => text(one) !== one };
+  const address = masker([...values, ...values.map((value) => value.toLowerCase())]);
+  return { text, bytes: byteMasker(values), holds: (one) => text(one) !== one, address };
 }
 
 /** A piece of a large answer that is looked through at once, with what it shares with the next one. */
@@ -28,7 +31,7 @@ const sharedBytes = 65_536;
  * with a hole in it is broken.
  */
 export async function maskedEnd(end: OutboundEnd, mask: Mask, timer: Pick<Timer, 'yield'>): Promise<OutboundEnd> {
-  if (end.is !== 'answered') return { ...end, error: mask.text(end.error) };
+  if (end.is !== 'answered') return { ...end, error: mask.address(end.error) };
   const body = Buffer.from(end.body.buffer, end.body.byteOffset, end.body.byteLength);
   const headers = Object.fromEntries(Object.entries(end.headers).map(([name, value]) => [name, mask.text(value)]));
   if (body.byteLength <= textBytesMax) return { ...end, headers, body: mask.bytes(body) };

@@ -86,7 +86,7 @@ export function outlookLines(outlook: Outlook | null, budgets: readonly BudgetVi
 }
 
 /** Names alone, what is done with the values, and for which host. */
-export function secretLines(secrets: readonly SecretSent[]): readonly string[] {
+function secretLines(secrets: readonly SecretSent[]): readonly string[] {
   const lineOf = ({ use, host }: SecretSent) => {
     const alike = secrets.filter((one) => one.use === use && one.host === host);
     return texts.action.usesSecrets(

@@ -22,7 +22,17 @@ import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { actionLine, actionLines, answeredIn, filesOf } from './action.ts';
-import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
+import {
+  standstill,
+  aboutMoment,
+  dayMoment,
+  moment,
+  moments,
+  scheduleWords,
+  settingOf,
+  zoneOf,
+  type Setting,
+} from './clock.ts';
 import { contextText, grantText, policyLines, type Held } from './policy.ts';
 import { button, dataOf, shortId } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
@@ -49,6 +59,8 @@ export interface CardFacts {
   readonly isTimeless?: true;
   /** With what is seldom looked for as well. */
   readonly isUnfolded?: boolean;
+  /** That nothing runs, where that is so. */
+  readonly standstill?: string | null;
   /**
    * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
    * drawing has its own mark.
@@ -85,6 +97,7 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     skippedText(task, facts),
     snoozeText(task, facts),
     ...(isOver ? errors : last),
+    task.state === 'active' ? (facts.standstill ?? null) : null,
     staleText(task, facts),
     grantText(task, facts),
     task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
@@ -350,7 +363,8 @@ function wasOf(status: NonNullable<Task['lastRunStatus']>, parts: RunView['deliv
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx) };
+  const stands = await standstill(ctx, settingFor(task, ctx));
+  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
 }
 
 export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
@@ -381,10 +395,4 @@ export async function comingWords(task: Task, ctx: ChatContext): Promise<string 
 export async function nextSentence(task: Task, ctx: ChatContext): Promise<string> {
   const coming = await comingWords(task, ctx);
   return coming === null ? texts.task.noNext : texts.task.next(coming);
-}
-
-/** The button that takes back what has just been done. */
-export function undoRow(task: Task, entryId: string | null) {
-  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
-  return [[button(texts.button.undo, data)]];
 }

@@ -190,6 +190,7 @@ export const deedTexts = {
     say`Started ${name}. Its result waits, because I cannot make its topic here. See /start.`,
   waitsTurn: (name: string): string => `${name} is running now. This run starts when that one ends.`,
   takesOver: (name: string): string => `${name} was running. I am stopping that run; this one starts when it ends.`,
+  startedLater: (name: Rich): Rich => say`${name} will run.`,
   startedHere: (name: Rich): Rich => say`Started ${name}.`,
   paused: (name: Rich, until: string | null, zone: string): Rich =>
     until === null ? say`Paused ${name}.` : say`Paused ${name} until ${until} (${zone}).`,

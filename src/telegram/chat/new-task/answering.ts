@@ -25,7 +25,6 @@ import {
   asLength,
   isAsking,
   isDayAlone,
-  joinedAlbum,
   isUndecided,
   offerCounted,
   offerNamed,
@@ -47,8 +46,6 @@ import { atHours, otherTime } from './words.ts';
 export async function goOn(ctx: ChatContext, draft: OpenDraft): Promise<Answer> {
   const { row, step } = draft;
   if (!isMaking(step)) return silence;
-  const joined = joinedAlbum(ctx, draft);
-  if (joined !== null) return joined;
   if (step.step === 'preview' || isAsking(ctx)) return quickly(ctx);
   if (isOverheard(ctx, step)) return silence;
   const refused = await refusal(ctx, 'create');

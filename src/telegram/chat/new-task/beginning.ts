@@ -219,10 +219,8 @@ const scheduleThis = onChat('create', async (ctx, when: string) => {
 });
 
 /** A file alone may be meant for anything, so it is only offered. */
-async function offered(ctx: ChatContext): Promise<Answer> {
-  const draft = await draftHere(ctx);
-  const joined = draft === null ? null : joinedAlbum(ctx, draft);
-  return joined ?? spoken(ctx, { step: whenStep(ctx, sentWith(ctx)) });
+function offered(ctx: ChatContext): Promise<Answer> {
+  return spoken(ctx, { step: whenStep(ctx, sentWith(ctx)) });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
+import type { Role } from '../../../domain/processes/process.ts';
 import { englishForms } from '../../../domain/schedule/words/forms.ts';
 import type { AlarmCause } from '../../../domain/shown.ts';
 import { blocks, bold, code, lines, oneLine, say, type Rich } from '../kit/rich.ts';
@@ -149,6 +150,7 @@ export const serverTexts = {
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
   tick: (at: string | null): string =>
     at === null ? 'The scheduler has not looked for due tasks yet.' : `Last look for due tasks: ${at}`,
+  process: (role: Role, where: string, version: string): string => `Process: ${role} on ${where}, version ${version}`,
   worker: (isRunning: boolean): string => (isRunning ? 'The worker is running.' : 'The worker has stopped.'),
   staleLook: (at: string): string => `Last look for stale results: ${at}`,
   kinds: (kinds: readonly string[]): string => `Actions: ${and(kinds)}`,

@@ -2,7 +2,7 @@ import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
 import { answer } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
-import { aboutMoment, type Setting } from '../kit/clock.ts';
+import { aboutMoment, type Setting, standstill } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
@@ -17,6 +17,7 @@ export const statusCommand = onChat('read', async (ctx) => {
       ? privateText(setUp, `@${ctx.bot}`, place.chat)
       : checklist({ ...place, setUp, now: ctx.clock.now() }),
     chatStatus(await ctx.bulk.count({ thread: threadOf(place) })),
+    await standstill(ctx, settingHere(ctx)),
     person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
   );
   return answer(words);
@@ -29,7 +30,20 @@ function chatStatus(counts: WorkCounts): Rich {
 
 /** For owners: everything that a person would otherwise look for in several places. */
 function serverStatus(status: ServerStatus, setting: Setting): Rich {
-  const { version, startedAt, ready, facts, audit, alarms, secrets, lastTickAt, lastStaleLookAt, worker } = status;
+  const {
+    version,
+    startedAt,
+    ready,
+    facts,
+    audit,
+    alarms,
+    secrets,
+    lastTickAt,
+    lastStaleLookAt,
+    worker,
+    processes,
+    pausedSince,
+  } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
   const unwell = Object.entries(parts).filter(([, state]) => state !== 'ok');
@@ -39,8 +53,14 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     ok ? server.well : server.unwell(unwell.map(([name, state]) => `${name} (${String(state)})`).join(', ')),
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
-    server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting)),
-    server.worker(worker.isRunning),
+    // In a process that only hears people no loop turns.
+    lastTickAt === null && worker.isElsewhere
+      ? null
+      : server.tick(lastTickAt === null ? null : aboutMoment(lastTickAt, setting)),
+    pausedSince === null ? server.worker(worker.isRunning) : null,
+    ...(processes === null || processes.length < 2
+      ? []
+      : processes.map(({ role, host, pid, release }) => server.process(role, `${host}, ${pid}`, release))),
     lastStaleLookAt === null ? null : server.staleLook(aboutMoment(lastStaleLookAt, setting)),
     server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),

@@ -4,11 +4,9 @@ import { filesWords } from '../kit/english.ts';
 import { bold, code, italic, lines, link, oneLine, quote, say, shortened, type Rich } from '../kit/rich.ts';
 
 const { and, number, plural } = englishForms;
-
 /** How a title is told in a sentence; longer ones are cut there, never on the card. */
 const titleShownMax = 60;
-const textShownMax = 300;
-const errorShownMax = 300;
+const [textShownMax, errorShownMax] = [300, 300];
 
 interface LastFacts {
   readonly done: string;
@@ -53,6 +51,8 @@ export const taskTexts = {
   context: (fields: readonly string[], more: number): string =>
     `Context: ${and(fields)}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
+  standstill: (since: string): string =>
+    `The scheduler has been paused since ${since}: no worker is running. Runs wait for one.`,
   /** `zone` is null where a line above names it. */
   last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {
     const beside = [zone, runs === 0 ? null : plural(runs, { one: '{n} run', other: '{n} runs' })].filter(

@@ -100,13 +100,18 @@ function cellsOf(task: Task, facts: ListFacts): readonly string[] {
     return cells(sign, kind, rhythmOf(task, facts), pausedText(task, facts), staleText(task, facts), last);
   }
   const isOnce = task.schedule.kind === 'once' && nextAt !== null;
-  const coming = nextAt === null ? null : distance(nextAt, facts.now);
   const when = isOnce ? at(task, nextAt, facts) : rhythmOf(task, facts);
-  const mayRun = facts.rows?.get(task.id)?.mayRun ?? true;
-  const planned = coming === null ? null : isOnce ? list.comes(coming) : list.next(coming);
-  const next = mayRun ? planned : list.mayNotRun;
   const sign = failures > 0 ? list.sign.failing : list.sign.active;
-  return cells(sign, kind, when, next, snoozed, staleText(task, facts), last);
+  return cells(sign, kind, when, nextText(task, facts), snoozed, staleText(task, facts), last);
+}
+
+/** How long it is until it runs; null where nothing is planned. */
+function nextText({ id, nextAt, schedule }: Task, { now, rows }: ListFacts): string | null {
+  const { list } = texts;
+  if (rows?.get(id)?.mayRun === false) return list.mayNotRun;
+  if (nextAt === null) return null;
+  const coming = distance(nextAt, now);
+  return schedule.kind === 'once' ? list.comes(coming) : list.next(coming);
 }
 
 /** The sign belongs to what stands behind it. */

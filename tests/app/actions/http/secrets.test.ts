@@ -202,6 +202,21 @@ describe('what comes back', () => {
     expect(chunks.some(({ bytes }) => bytes.includes('[secret]'))).toBe(true);
   });
 
+  it('goes to no host that is named by it, and is masked in what is said of that, in whatever letters', async () => {
+    const hosts: string[] = ['Sesame-Street.example.com', 'sesame-street.example.com'];
+    const { pass, fetching, kept, p, seen } = await withSecrets(
+      (response) => response.writeHead(302, { location: `http://${hosts.shift()}/` }).end(),
+      { PASSWORD: 'Sesame-Street' },
+    );
+    const task = await fetching({ auth: { kind: 'bearer', secret: 'PASSWORD' } });
+    await pass(hour);
+    await pass(hour);
+    const words = expect.stringContaining('It redirects to another host with a secret in the address') as string;
+    expect(await p.history(task.id)).toMatchObject([{ error: words }, { error: words }]);
+    expect(kept().toLowerCase()).not.toContain('sesame');
+    expect(seen).toHaveLength(2);
+  });
+
   it('goes on to no other host when it is a body with a secret', async () => {
     const { seen, base, pass, fetching, p } = await withSecrets((response, { url }) =>
       url === '/price'

@@ -58,7 +58,7 @@ describe('/new with a time and a text', () => {
     await talk.press(message, 'Create');
     // The process died after it had made the task, and before that was written down.
     const end = { id: 900, status: 'done', error: null, messages: [], draft: { is: 'put', draft }, at: 1 } as const;
-    await store.receiveUpdates([{ id: end.id, payload: '{}', address: null, messageId: null }], 1);
+    await store.receiveUpdates([{ id: end.id, payload: '{}', address: null, messageId: null, lane: null }], 1);
     await store.endUpdate(end);
     await time.advance(40 * minute);
     expect(await talk.again()).toMatchObject({

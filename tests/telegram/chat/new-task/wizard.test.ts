@@ -10,11 +10,19 @@ const leaveDraft = async (talk: Talk, step: string, body: Readonly<Record<string
   const { store, time } = talk.pipeline;
   const draft = await store.openDraft((await talk.chat()).id, ada.actor, null, time.now());
   if (draft === null) throw new Error('there is no draft');
-  const update = { id: 90_000, payload: '{}', address: null, messageId: null };
+  const update = { id: 90_000, payload: '{}', address: null, messageId: null, lane: null };
   await store.receiveUpdates([update], time.now());
-  await store.beginUpdate(update.id);
+  await store.beginUpdate(update.id, 'boot');
   const change = { is: 'put', draft: { ...draft, step, body } } as const;
-  await store.endUpdate({ id: update.id, status: 'done', error: null, messages: [], draft: change, at: time.now() });
+  await store.endUpdate({
+    id: update.id,
+    status: 'done',
+    error: null,
+    messages: [],
+    draft: change,
+    at: time.now(),
+    bootId: 'boot',
+  });
 };
 
 /** In a group, words are meant for the bot when they answer it. */

@@ -1,9 +1,10 @@
 import { asideWaitMaxMs } from '../../domain/limits.ts';
-import { note, roomAt, whenFree, type Purse, type Rate } from '../../domain/pacing/pace.ts';
+import { note, roomAt, shareOfAsides, whenFree, type Purse, type Rate } from '../../domain/pacing/pace.ts';
 import type { Budget, CallFault, World } from '../ports/outside.ts';
 
 /** Calls that wait for the end of another one are looked at again after this. */
 export const lookAgainMs = 100;
+export const leftAlone: CallFault = { is: 'unreached', error: 'Telegram must be left alone for now' };
 
 interface Beginning {
   /** Begins if it may now. */
@@ -30,7 +31,7 @@ export async function begun(
 /** Calls that are no message of a chat's turn: they have half of the budget of all chats at most, and come before results. */
 export function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: Rate, all: Purse) {
   const own: Purse = { open: 0, ends: [], heldUntil: -Infinity };
-  const share = { ...overall, calls: Math.max(Math.floor(overall.calls / 2), 1) };
+  const share = shareOfAsides(overall);
   let waiting = 0;
   const freeAt = () => Math.max(whenFree(own, share), whenFree(all, overall));
   const begin = () => {
@@ -50,7 +51,7 @@ export function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: 
     }
   };
   const make: Budget['aside'] = async (call) => {
-    if (!begin() && !(await beginLater())) return { is: 'unreached', error: 'Telegram must be left alone for now' };
+    if (!begin() && !(await beginLater())) return leftAlone;
     try {
       const answer = await call();
       if (isWait(answer)) own.heldUntil = Math.max(own.heldUntil, deps.stopwatch.elapsed() + answer.ms);
@@ -71,6 +72,6 @@ export function createAsides(deps: Pick<World, 'stopwatch' | 'timer'>, overall: 
   };
 }
 
-function isWait(answer: unknown): answer is Extract<CallFault, { is: 'wait' }> {
+export function isWait(answer: unknown): answer is Extract<CallFault, { is: 'wait' }> {
   return typeof answer === 'object' && answer !== null && 'is' in answer && answer.is === 'wait';
 }

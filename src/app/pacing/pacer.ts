@@ -1,87 +1,96 @@
 import { budgetWaitMaxMs } from '../../domain/limits.ts';
 import {
+  closeGate,
   commonHold,
-  freeFrom,
-  heldAtOnceMs,
-  isGroup,
-  note,
   forMessages,
+  gateFreeAt,
+  heldAtOnceMs,
+  keptMs,
+  longestMs,
   roomAt,
   whenFree,
+  type Gate,
   type Held,
   type Purse,
   type Rates,
 } from '../../domain/pacing/pace.ts';
-import type { ChatStore } from '../ports/chats.ts';
+import type { EndedCall, OutboxPart, OutboxStore, PacedChat, PartsAsked, PaceStore } from '../ports/outbox.ts';
 import type { Budget, World } from '../ports/outside.ts';
-import { begun, createAsides, lookAgainMs } from './pacer-asides.ts';
+import { begun, createAsides, lookAgainMs } from './asides.ts';
 
 /**
  * Spends the budget of calls. It never waits for longer than it must, and never lets more calls out than
- * Telegram allows, over a restart as well. Only chats that were called within the last minute, or must wait, have a gate
- * here, so a backlog of thousands of chats costs nothing.
+ * Telegram allows, over a restart as well.
  */
 export interface Pacer extends Budget {
   /** Reads what was sent before this start, and who must wait; nothing may start before that. */
   open(): Promise<void>;
-  /** Sets calls aside that are about to start, as many as may at most; answers how many. */
-  book(most: number): number;
-  /** Gives back as many of them, which do not start after all. */
-  release(count: number): void;
-  /** Chats in which none may start now. */
+  /** Claims parts whose calls may start now, and takes the turns of their chats; null where none may start in any chat. */
+  claim(asked: PartsAsked): Promise<Claimed | null>;
+  /** Chats in which none may start now, as far as that is known here. */
   heldChats(): ReadonlySet<string>;
   /**
-   * How long until that changes by itself; null when only the end of a call changes it. What was held when calls were last
-   * booked and has become free since counts as a change that is due: whoever looked then has left it aside.
+   * How long until that changes by itself; null when only the end of a call changes it. What was held when parts were last
+   * claimed and has become free since counts as a change that is due: whoever looked then has left it aside.
    */
   freeInMs(): number | null;
   /** How long until a chat that waits in the course of its turn may make its next call; null when none does. */
   turnInMs(): number | null;
-  /** Takes the chat's turn, with one of the calls that were set aside. */
-  start(chat: PacedChat): Turn;
   /** In the course of a turn whose call has ended: whether the next one is worth waiting for. */
-  isFreeSoon(address: string): boolean;
+  isFreeSoon(address: string): boolean | Promise<boolean>;
   /** Telegram has told a chat to wait. */
   holdChat(chat: PacedChat, ms: number): Promise<void>;
 }
 
-interface PacedChat {
-  readonly chatId: string;
-  readonly address: string;
+export interface Claimed {
+  /** So many could have been claimed. */
+  readonly room: number;
+  readonly parts: readonly { readonly part: OutboxPart; readonly turn: Turn }[];
 }
 
 export interface Turn {
   /** The reserved call is made; without that it costs nothing. */
   spend(): void;
-  /** The turn is over, and the end of its last call is known. */
-  end(): void;
+  /** The turn is over, and the end of its last call is known. What is to be written of it with the end of its part; null where nothing is. */
+  end(): EndedCall | null;
+}
+
+/** The pace of a process that makes all calls. Turns can be taken by hand as well. */
+export interface OwnPacer extends Pacer {
+  /** Sets calls aside that are about to start, as many as may at most; answers how many. */
+  book(most: number): number;
+  /** Gives back as many of them, which do not start after all. */
+  release(count: number): void;
+  /** Takes the chat's turn, with one of the calls that were set aside. */
+  start(chat: PacedChat): Turn;
+  isFreeSoon(address: string): boolean;
 }
 
 interface PacerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
-  readonly store: Pick<ChatStore, 'readHolds' | 'writeHold' | 'sentSince'>;
+  readonly store: Pick<PaceStore, 'readHolds' | 'writeHold' | 'sentSince'> & Pick<OutboxStore, 'claimParts'>;
+  readonly bootId: string;
 }
 
-/** One chat. It has one call at a time: reserved, on its way, or none. */
-interface Gate {
+/** One chat, and its call: reserved, on its way, or none. */
+interface ChatGate extends Gate {
   readonly chatId: string;
   address: string;
   inTurn: boolean;
   call: 'none' | 'reserved' | 'out';
-  /** Messages that its call becomes, or that the one will become for which it waits: an album counts as all of them. */
-  messages: number;
-  readonly ends: number[];
-  heldUntil: number;
+  /** Messages that the call will become for which it waits: an album counts as all of them. */
+  wanted: number;
 }
 
 interface State {
   readonly deps: PacerDeps;
   readonly rates: Rates;
-  readonly gates: Map<string, Gate>;
+  /** Only chats that were called within the last minute, or must wait, so a backlog of thousands of chats costs nothing. */
+  readonly gates: Map<string, ChatGate>;
   /** By the address, for whoever knows nothing else of a chat. */
   readonly chatAt: Map<string, string>;
   readonly all: Purse;
   /** Chats in which somebody waits for the next call of a turn. */
-  readonly waiting: Set<Gate>;
+  readonly waiting: Set<ChatGate>;
   held: readonly Held[];
   readonly asides: ReturnType<typeof createAsides>;
   /** When calls were last booked, and whether none could be. */
@@ -91,7 +100,8 @@ interface State {
 /** The pace of one chat asks for a second between two calls. */
 const soonMs = 1500;
 
-export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
+/** The pace of a process that makes all calls: nothing of it is written but what Telegram has told. */
+export function createPacer(deps: PacerDeps, rates: Rates): OwnPacer {
   const all: Purse = { open: 0, ends: [], heldUntil: -Infinity };
   const asides = createAsides(deps, rates.overall, all);
   const looked = { at: Infinity, inVain: false };
@@ -109,12 +119,8 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
   const known = (address: string) => gateOf(state, { chatId: state.chatAt.get(address) ?? address, address });
   return {
     open: () => remember(state),
-    book: (most) => {
-      const count = Math.max(Math.min(most, roomOf(state)), 0);
-      all.open += count;
-      state.looked = { at: deps.stopwatch.elapsed(), inVain: count === 0 };
-      return count;
-    },
+    claim: (asked) => claim(state, asked),
+    book: (most) => book(state, most),
     release: (count) => {
       all.open -= count;
     },
@@ -128,6 +134,32 @@ export function createPacer(deps: PacerDeps, rates: Rates): Pacer {
     hold: (address, ms) => hold(state, known(address), ms),
     aside: asides.make,
   };
+}
+
+function book(state: State, most: number): number {
+  const count = Math.max(Math.min(most, roomOf(state)), 0);
+  state.all.open += count;
+  state.looked = { at: state.deps.stopwatch.elapsed(), inVain: count === 0 };
+  return count;
+}
+
+async function claim(state: State, { busy, ...asked }: PartsAsked): Promise<Claimed | null> {
+  const { store, bootId } = state.deps;
+  const room = book(state, asked.limit);
+  if (room === 0) return null;
+  let started = 0;
+  try {
+    const away = new Set([...busy, ...heldChats(state)]);
+    const parts = await store.claimParts({ ...asked, limit: room }, bootId, away);
+    started = parts.length;
+    return { room, parts: parts.map((part) => ({ part, turn: startTurn(state, gateOf(state, chatOf(part))) })) };
+  } finally {
+    state.all.open -= room - started;
+  }
+}
+
+export function chatOf({ chatId, route }: OutboxPart): PacedChat {
+  return { chatId, address: route.address };
 }
 
 /** A send is written down before it leaves; this much later it has arrived, or its process has died over it. */
@@ -146,16 +178,15 @@ async function remember(state: State): Promise<void> {
   }
   for (const { chatId, address, at, messages } of sent.toSorted((a, b) => a.at - b.at)) {
     const gate = gateOf(state, { chatId, address });
-    gate.messages = messages;
+    gate.open = messages;
     // A clock that was set back may have left it in the future.
-    addEnds(state, gate, now - Math.max(wall - at - arrivalMs, 0));
-    gate.messages = 1;
+    closeGate(gate, state.all, state.rates, now - Math.max(wall - at - arrivalMs, 0));
   }
 }
 
-function gateOf({ gates, chatAt }: State, { chatId, address }: PacedChat): Gate {
+function gateOf({ gates, chatAt }: State, { chatId, address }: PacedChat): ChatGate {
   const known = gates.get(chatId);
-  const gate = known ?? { chatId, address, inTurn: false, call: 'none', messages: 1, ends: [], heldUntil: -Infinity };
+  const gate = known ?? freshGate(chatId, address);
   gates.set(chatId, gate);
   // A chat may get another address, and a hold that was read at the start knows none.
   if (address !== '' && (known === undefined || known.address !== address)) {
@@ -166,10 +197,15 @@ function gateOf({ gates, chatAt }: State, { chatId, address }: PacedChat): Gate 
   return gate;
 }
 
-function startTurn(state: State, gate: Gate): Turn {
+function freshGate(chatId: string, address: string): ChatGate {
+  return { chatId, address, inTurn: false, call: 'none', wanted: 1, open: 0, ends: [], heldUntil: -Infinity };
+}
+
+function startTurn(state: State, gate: ChatGate): Turn {
   closeCall(state, gate);
   gate.inTurn = true;
   gate.call = 'reserved';
+  gate.open = 1;
   return {
     spend: () => {
       if (gate.call === 'reserved') gate.call = 'out';
@@ -177,41 +213,22 @@ function startTurn(state: State, gate: Gate): Turn {
     end: () => {
       closeCall(state, gate);
       gate.inTurn = false;
+      return null;
     },
   };
 }
 
-function closeCall(state: State, gate: Gate): void {
+function closeCall(state: State, gate: ChatGate): void {
   if (gate.call === 'none') return;
-  state.all.open -= gate.messages;
-  if (gate.call === 'out') addEnds(state, gate, state.deps.stopwatch.elapsed());
+  state.all.open -= gate.open;
+  if (gate.call === 'out') closeGate(gate, state.all, state.rates, state.deps.stopwatch.elapsed());
+  gate.open = 0;
   gate.call = 'none';
-  gate.messages = 1;
+  gate.wanted = 1;
 }
 
-/** The messages of an album count in their chat as if they had followed each other at its pace. */
-function addEnds({ all, rates }: State, gate: Gate, at: number): void {
-  const calls = Math.min(rates.chat.calls, rates.group.calls);
-  for (let message = 0; message < gate.messages; message += 1) {
-    note(all.ends, rates.overall, at);
-    const apartMs = rates.chat.withinMs / rates.chat.calls;
-    note(gate.ends, { calls, withinMs: keptMs(rates, gate.address) }, at + message * apartMs);
-  }
-}
-
-function keptMs({ chat, group }: Rates, address: string): number {
-  return isGroup(address) ? Math.max(chat.withinMs, group.withinMs) : chat.withinMs;
-}
-
-function longestMs({ overall, chat, group }: Rates): number {
-  return Math.max(overall.withinMs, chat.withinMs, group.withinMs);
-}
-
-function freeAt({ rates }: State, gate: Gate): number {
-  const { messages, ends } = gate;
-  const spent = { open: gate.call === 'none' ? 0 : messages, ends };
-  const free = Math.max(gate.heldUntil, freeFrom(spent, forMessages(rates.chat, messages)));
-  return isGroup(gate.address) ? Math.max(free, freeFrom(spent, forMessages(rates.group, messages))) : free;
+function freeAt({ rates }: State, gate: ChatGate): number {
+  return gateFreeAt(gate, rates, gate.wanted);
 }
 
 /** Chats that wait in the course of a turn come first: otherwise a great backlog would keep its chat waiting for ever. */
@@ -232,7 +249,7 @@ function heldChats(state: State): ReadonlySet<string> {
   return held;
 }
 
-function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: Gate, now: number): void {
+function forgetIdle({ gates, chatAt, rates, waiting }: State, gate: ChatGate, now: number): void {
   if (gate.inTurn || waiting.has(gate) || (gate.ends.at(-1) ?? -Infinity) + keptMs(rates, gate.address) > now) return;
   gates.delete(gate.chatId);
   if (chatAt.get(gate.address) === gate.chatId) chatAt.delete(gate.address);
@@ -261,30 +278,30 @@ function turnInMs(state: State): number | null {
   return waitMs === Infinity ? lookAgainMs : Math.max(waitMs, 0);
 }
 
-function nextAt(state: State, gate: Gate): number {
-  return Math.max(freeAt(state, gate), whenFree(state.all, forMessages(state.rates.overall, gate.messages)));
+function nextAt(state: State, gate: ChatGate): number {
+  return Math.max(freeAt(state, gate), whenFree(state.all, forMessages(state.rates.overall, gate.wanted)));
 }
 
-function isFreeSoon(state: State, gate: Gate): boolean {
+function isFreeSoon(state: State, gate: ChatGate): boolean {
   if (gate.call === 'reserved') return true;
   closeCall(state, gate);
   return nextAt(state, gate) <= state.deps.stopwatch.elapsed() + soonMs;
 }
 
-async function take(state: State, gate: Gate, messages: number): Promise<boolean> {
+async function take(state: State, gate: ChatGate, messages: number): Promise<boolean> {
   if (gate.call === 'reserved' && messages === 1) {
     gate.call = 'out';
     return true;
   }
   closeCall(state, gate);
-  gate.messages = messages;
+  gate.wanted = messages;
   if (!(await waitFor(state, gate))) return false;
   // The end of a call that belongs to no turn will not be told.
   if (!gate.inTurn) closeCall(state, gate);
   return true;
 }
 
-async function waitFor(state: State, gate: Gate): Promise<boolean> {
+async function waitFor(state: State, gate: ChatGate): Promise<boolean> {
   const { all, waiting, deps } = state;
   waiting.add(gate);
   try {
@@ -294,17 +311,18 @@ async function waitFor(state: State, gate: Gate): Promise<boolean> {
       begin: () => {
         if (nextAt(state, gate) > deps.stopwatch.elapsed()) return false;
         gate.call = 'out';
-        all.open += gate.messages;
+        gate.open = gate.wanted;
+        all.open += gate.open;
         return true;
       },
     });
   } finally {
     waiting.delete(gate);
-    if (gate.call === 'none') gate.messages = 1;
+    if (gate.call === 'none') gate.wanted = 1;
   }
 }
 
-async function hold(state: State, gate: Gate, ms: number): Promise<void> {
+async function hold(state: State, gate: ChatGate, ms: number): Promise<void> {
   const now = state.deps.stopwatch.elapsed();
   gate.heldUntil = Math.max(gate.heldUntil, now + ms);
   state.held = [...state.held.filter(({ at }) => at + heldAtOnceMs > now), { chatId: gate.chatId, at: now, ms }];

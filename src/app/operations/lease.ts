@@ -1,0 +1,99 @@
+import { errorText } from '../../domain/errors.ts';
+import type { Hints } from '../ports/hints.ts';
+import type { World } from '../ports/outside.ts';
+import type { LeaseStore } from '../ports/upkeep.ts';
+
+/** Work that one of several processes does at a time. */
+export interface Leased {
+  /** Aborted as soon as this process may not go on. */
+  readonly signal: AbortSignal;
+  /** Whether nobody else does it: a process that was frozen finds out before anything leaves it. */
+  isHeld(): boolean;
+  /** There is a sign that another process does it as well. */
+  doubt(): void;
+}
+
+interface LeaseDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> {
+  readonly store: LeaseStore;
+  readonly bootId: string;
+  readonly hints: Hints;
+  readonly name: string;
+}
+
+/** A holder that dies is replaced within this; its lease is renewed so often that one slow answer costs nothing. */
+const leaseMs = 15_000;
+const renewMs = 10_000;
+const answerMs = 3000;
+/** The work stops so long before others may begin it. */
+const marginMs = 1000;
+const failedPauseMs = 1000;
+
+export function createLease(deps: LeaseDeps) {
+  const { store, clock, stopwatch, timer, log, bootId, hints, name } = deps;
+  const freed = `changed:lease:${name}` as const;
+  let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  let wake = () => {};
+
+  const isHeld = () =>
+    stopwatch.elapsed() - held.elapsed < leaseMs - marginMs && clock.now() - held.wall < leaseMs - marginMs;
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const callOff = timer.after(ms, () => wake());
+      wake = () => {
+        callOff();
+        wake = () => {};
+        resolve();
+      };
+    });
+  /** How long to wait until the next look; null where the lease is this process's. */
+  const ask = async (): Promise<number | null> => {
+    const now = clock.now();
+    const began = stopwatch.elapsed();
+    let callOff = () => {};
+    const late = new Promise<never>((_resolve, reject) => {
+      callOff = timer.after(answerMs, () => reject(new Error('the database does not answer')));
+    });
+    try {
+      const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: leaseMs }), late]);
+      if (!isMine) return Math.max(until - clock.now(), 0) + 1;
+      held = { elapsed: began, wall: now };
+      return null;
+    } catch (error) {
+      log.warn('lease_not_held', { lease: name, error: errorText(error) });
+      return failedPauseMs;
+    } finally {
+      callOff();
+    }
+  };
+
+  return {
+    /** Does the work whenever this process has the lease, until it is stopped. */
+    run: async (stop: AbortSignal, work: (leased: Leased) => Promise<void>): Promise<void> => {
+      const unhear = hints.on(freed, () => wake());
+      stop.addEventListener('abort', () => wake());
+      while (!stop.aborted) {
+        const waitMs = await ask();
+        if (waitMs !== null) {
+          if (!stop.aborted) await sleep(waitMs);
+          continue;
+        }
+        log.info('lease_taken', { lease: name });
+        const over = new AbortController();
+        const working = work({ signal: over.signal, isHeld, doubt: () => wake() });
+        for (let isMine = true; isMine && !stop.aborted;) {
+          await sleep(renewMs);
+          if (!stop.aborted) isMine = (await ask()) === null;
+        }
+        over.abort();
+        log.info('lease_left', { lease: name });
+        await working;
+      }
+      unhear();
+      await store.endLease(name, bootId).then(
+        () => hints.publish(freed),
+        // It is over by itself.
+        (error: unknown) => log.warn('lease_not_ended', { lease: name, error: errorText(error) }),
+      );
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+import { AppError } from '../../domain/errors.ts';
+
+/** Connections to Postgres of their own, beside those of the pool, and whether a pooler lends them out. */
+
+export interface Connected {
+  readonly client: pg.Client;
+  /** At once, whether the server answers or not. */
+  drop(): void;
+}
+
+/** A connection that waits no longer than this for its answers. */
+export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    keepAlive: true,
+    stream: () => socket,
+    connectionTimeoutMillis: answerMs,
+    query_timeout: workMs,
+  });
+  // A connection that breaks fails the question that is under way.
+  client.on('error', () => undefined);
+  await client.connect().catch((error: unknown) => {
+    socket.destroy();
+    throw error;
+  });
+  return { client, drop: () => socket.destroy() };
+}
+
+/** Beside an open transaction the same question goes to another process of the server where a pooler lends them out. */
+export async function isLent(client: pg.Client, url: string, answerMs: number): Promise<boolean> {
+  const beside = await connect(url, 'cronogram', answerMs);
+  try {
+    for (let round = 0; round < poolerRounds; round += 1) {
+      const before = await pidOf(client);
+      await beside.client.query('begin').catch((error: unknown) => {
+        throw (error as { code?: unknown }).code === noTransactions ? pooled() : error;
+      });
+      if ((await pidOf(beside.client)) === before || (await pidOf(client)) !== before) return true;
+      await beside.client.query('rollback');
+    }
+    return false;
+  } finally {
+    beside.drop();
+  }
+}
+
+/** Whether the address is that of a pooler which lends its connections for a transaction. */
+export async function leadsToPooler(url: string, answerMs: number): Promise<boolean> {
+  const { client, drop } = await connect(url, 'cronogram', answerMs);
+  return isLent(client, url, answerMs).finally(drop);
+}
+
+/** A pooler that lends in turns shows itself after some. */
+const poolerRounds = 3;
+/** The code with which one that lends for a single statement refuses transactions. */
+const noTransactions = '08P01';
+
+async function pidOf(client: pg.Client): Promise<number | undefined> {
+  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+}
+
+export function pooled(): AppError {
+  return new AppError(
+    'store_unavailable',
+    'DATABASE_URL leads to a pooler that lends a connection for one transaction or statement at a time, and the right to schedule hangs on a ' +
+      'connection that stays. Give the address of the Postgres server itself, or of a pooler whose pool_mode is session.',
+  );
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
+import { roles } from '../domain/processes/process.ts';
 import { runErrorCodes, sounds } from '../domain/run.ts';
 import {
   operation,
@@ -28,10 +29,17 @@ const attempt = strict({
   http_status: z.int().nullable(),
   action_kind: text,
   error_message: text,
+  worker: strict({ boot_id: z.string(), role: z.enum(roles).nullable(), host: text, pid: z.int().nullable() }).meta({
+    description: 'The process that made it; of one of an earlier release only its boot id is known.',
+  }),
+  job_id: text.meta({
+    description: 'The job of the queue that brought it; null where the process found it by itself.',
+  }),
 }).meta({ id: 'Attempt' });
 
 const traceId = text.meta({
-  description: 'The x-request-id of the request that asked for the run, or the run_id where none did.',
+  description:
+    'The x-request-id of the request that asked for the run, or the run_id where none did; null where neither is there.',
 });
 
 const runNumber = z.int().nullable().meta({ description: 'Which run of its task it is, runs by hand included.' });

@@ -40,23 +40,21 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   const ready = readinessOf(deps, [telegram]);
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
   const aside = asideApi(wire.api, rooms.budget);
+  const { access, secretQuestions } = rooms;
+  const common = { ...world, store, access, secretQuestions, digest: sha256 };
   const inbound: Inbound = createTelegramIn({
-    ...world,
+    ...common,
     bootId: rooms.worker.id,
     hints: isShared(config) ? noHints : null,
     api: wire.api,
     aside,
     platform: createPlatform(aside, { ...world, defaultTimezone: config.DEFAULT_TIMEZONE }),
-    store,
-    digest: sha256,
     bell: rooms.bell,
     secret: newCode,
     printClaim,
     people: rooms.chats,
-    access: rooms.access,
-    secretQuestions: rooms.secretQuestions,
     chatDeps: {
-      ...world,
+      ...common,
       tasks: rooms.tasks,
       bulk: rooms.bulk,
       truth: rooms.truth,
@@ -65,13 +63,9 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       kinds: rooms.kinds,
       testRuns: rooms.testRuns,
       spending: rooms.spending,
-      access: rooms.access,
       secrets: rooms.secrets,
-      secretQuestions: rooms.secretQuestions,
-      digest: sha256,
       blobs: rooms.blobs,
       deleteSaid: (address, messageId) => deleteSaid(aside, address, messageId),
-      store,
       preview: (schedule, words) =>
         previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL, words }),
       alarms: rooms.alarms,

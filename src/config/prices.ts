@@ -98,16 +98,31 @@ function priceIn(node: unknown, name: string): number {
 }
 
 function hostPrices(node: unknown): ReadonlyMap<string, number> {
-  return new Map(
-    mapIn(node, 'hosts').map(({ name, key, value }) => {
-      if (!/^(?:\*|(?:\*\.)?[a-z\d][a-z\d.:-]*)$/i.test(name))
-        throw new PriceFault(
-          `names ${name.slice(0, 60)}, which is no host such as api.example.com or *.example.com`,
-          key,
-        );
-      return [name.toLowerCase(), priceIn(value, name)];
-    }),
-  );
+  const prices = new Map<string, number>();
+  for (const { name, key, value } of mapIn(node, 'hosts')) {
+    const host = hostNamed(name, key);
+    if (prices.has(host)) throw new PriceFault(`names ${host.slice(0, 60)} twice`, key);
+    prices.set(host, priceIn(value, name));
+  }
+  return prices;
+}
+
+/** As addresses write it: in ASCII, and without the port that is the usual one. */
+function hostNamed(name: string, key: unknown): string {
+  const [, stars = '', host = '', port = ''] = /^(\*\.)?(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(name) ?? [];
+  if (name === '*') return name;
+  if (port === ':80' || port === ':443')
+    throw new PriceFault(
+      `names ${name.slice(0, 60)}; write ${stars}${host.slice(0, 60)}, which stands for every port`,
+      key,
+    );
+  const written = URL.canParse(`https://${host}${port}/`) ? new URL(`https://${host}${port}/`).host : '';
+  if (host === '' || /[\s/?#@%\\*]/.test(host) || written === '')
+    throw new PriceFault(
+      `names ${name.slice(0, 60)}, which is no host such as api.example.com, localhost:8080 or *.example.com`,
+      key,
+    );
+  return `${stars}${written}`;
 }
 
 function modelPrices(node: unknown): ReadonlyMap<string, number> {

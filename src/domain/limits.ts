@@ -183,12 +183,6 @@ export const partPauseMaxMs = 15 * second;
 /** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */
 export const lockProofEveryMs = 2 * second;
 export const lockAnswerMs = 4 * second;
-/**
- * A statement on Postgres without an answer for so long has the server asked for a sign of life, twice for so long at most: a
- * request is told within two seconds that the database is away, and a statement may take as long as it needs.
- */
-export const pulseWaitMs = 600;
-export const pulseAnswerMs = 600;
 /** A database that is away is asked again after this, for as long as that takes. */
 export const lockRetryMs = 500;
 /** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */

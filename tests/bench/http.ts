@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import type { OutboundEnd } from '../../src/app/ports/outbound.ts';
 import { readHostRule } from '../../src/domain/outbound/host-rules.ts';
 import { judgeTarget } from '../../src/domain/outbound/targets.ts';
+import { byteMasker } from '../../src/domain/secrets/mask.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { systemStopwatch, systemTimer } from '../../src/system/clock.ts';
 import { timersByHand } from './by-hand.ts';
@@ -18,7 +19,7 @@ const calls = 20_000;
 /** Requests of tasks, to a server in a process of its own. */
 export async function benchHttp(): Promise<Figure[]> {
   const target = await aTarget();
-  const figures = [...checkCost(), ...(await clientCost(target)), ...(await runCost(target))];
+  const figures = [...checkCost(), ...maskCost(), ...(await clientCost(target)), ...(await runCost(target))];
   await end(target.child);
   return [...figures, ...(await measuredBy('storm'))];
 }
@@ -51,6 +52,40 @@ function checkCost(): Figure[] {
   return [
     { name: 'egress check, the costliest of six kinds of targets', value: Math.max(...took), unit: 'us', aim: '50 us' },
   ];
+}
+
+const long = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+const maskedBytes = 262_144;
+/** Keys and answers of few letters: everywhere in such a text something begins that could be a key. */
+const keysOf = ['a', 'abcabd', `${long('a', 4000)}b`].map((piece) =>
+  Array.from({ length: 50 }, (_each, index) => long(piece, 8000 + index)),
+);
+const answersOf = ['a', 'abcabd', `${long('a', 7990)}!`, '%61', '{"item":"tea","cents":420},'];
+
+function maskCost(): Figure[] {
+  const worst = keysOf.map((keys) => {
+    const mask = byteMasker(keys);
+    const took = answersOf.map((piece) => {
+      const bytes = Buffer.from(long(piece, maskedBytes));
+      return Math.min(...Array.from({ length: 5 }, () => cpuMs(() => mask(bytes))));
+    });
+    return Math.max(...took);
+  });
+  return [
+    {
+      name: 'mask of 50 secrets of 8 kB over 256 kB, the costliest of hostile ones: CPU',
+      value: Math.max(...worst),
+      unit: 'ms',
+      aim: '10 ms',
+    },
+  ];
+}
+
+function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** The client of tasks as the product makes it, for which every name leads to this computer. */

@@ -110,5 +110,99 @@ export async function benchPipeline(): Promise<Figure[]> {
       baselineName: 'the same reads and writes by hand',
       aim: '10,000/s',
     },
+    ...(await benchRights()),
   ];
+}
+
+const spending = { runs: 10_000, chats: 100, rounds: 3 } as const;
+
+interface Spending {
+  readonly kind: 'bytes' | 'requests';
+  readonly scopes: readonly string[];
+}
+
+/** What each run uses is counted in both: bytes, which no budget limits, or calls, of which each chat may make so many a month. */
+const unlimited: Spending = { kind: 'bytes', scopes: ['*'] };
+const limited: Spending = { kind: 'requests', scopes: ['host:api.example.com', 'secret:TOKEN', 'action:echo'] };
+
+/** The same pipeline with and without a right and a budget that are looked at, in turns, because computers are faster at some times. */
+async function benchRights(): Promise<Figure[]> {
+  const [without, within]: [Spent[], Spent[]] = [[], []];
+  for (let round = 0; round < spending.rounds; round += 1) {
+    without.push(await spent(unlimited));
+    within.push(await spent(limited));
+  }
+  const baselineName = 'the same, allowed and unlimited';
+  const best = (all: readonly Spent[]) => ({
+    rate: Math.max(...all.map(({ rate }) => rate)),
+    cpuUs: Math.min(...all.map(({ cpuUs }) => cpuUs)),
+  });
+  const [before, after] = [best(without), best(within)];
+  const name = 'whole pipeline with a grant check and a budget';
+  return [
+    { name, value: after.rate, unit: 'runs/s', baseline: before.rate, baselineName, aim: '95 %' },
+    { name: `  CPU of a run`, value: after.cpuUs, unit: 'µs', baseline: before.cpuUs, baselineName, aim: '105 %' },
+  ];
+}
+
+interface Spent {
+  readonly rate: number;
+  readonly cpuUs: number;
+}
+
+async function spent({ kind, scopes }: Spending): Promise<Spent> {
+  const bench = await openBench({ transport: nullTransport() });
+  const dueAt = bench.world.clock.now() - 1000;
+  fill(bench, {
+    count: spending.runs,
+    chats: spending.chats,
+    now: dueAt - 86_400_000,
+    scopes,
+    schedule: () => ({ kind: 'interval', interval: 'P1D', start_at: new Date(dueAt).toISOString(), timezone: 'UTC' }),
+    nextAt: () => dueAt,
+    action: () => ({ kind: 'echo', spends: [{ kind, quantity: 1, source: 'api.example.com' }] }),
+  });
+  if (kind === 'requests') await limitChats(bench, dueAt);
+  const delivered = bench.database.prepare(`select count(*) from deliveries where status = 'delivered'`).pluck();
+  const left = bench.database
+    .prepare(`select (select count(*) from tasks where next_at <= ${dueAt})
+      + (select count(*) from runs where status in ('queued', 'backoff')) + (select count(*) from runs where status = 'running')
+      + (select count(*) from deliveries where status in ('pending', 'blocked')) + (select count(*) from deliveries where status = 'sending')`)
+    .pluck();
+  const from = performance.now();
+  const before = process.cpuUsage();
+  let took: Spent = { rate: 0, cpuUs: 0 };
+  await withLoops(bench, async () => {
+    while ((left.get() as number) > 0) await pause(10);
+    const { user, system } = process.cpuUsage(before);
+    const seconds = (performance.now() - from) / 1000;
+    took = { rate: spending.runs / seconds, cpuUs: (user + system) / spending.runs };
+  });
+  const done = delivered.get() as number;
+  await bench.close();
+  if (done !== spending.runs) throw new Error(`${done} results instead of ${spending.runs}`);
+  return took;
+}
+
+/** Long before, so that what was spent is not summed up at each look. */
+async function limitChats({ database, store }: Bench, dueAt: number): Promise<void> {
+  const chats = database.prepare<[], { readonly id: string }>('select id from chats').all();
+  for (const { id } of chats) {
+    const limit = { scope: 'chat', account: id, per: 'month' } as const;
+    const one = {
+      ...limit,
+      chatId: id,
+      kind: 'requests',
+      quantity: 1_000_000,
+      currency: null,
+      timezone: 'UTC',
+    } as const;
+    await store.changeBudgets({
+      ...limit,
+      kinds: ['requests'],
+      set: [one],
+      actor: 'system:api',
+      at: dueAt - 86_400_000,
+    });
+  }
 }

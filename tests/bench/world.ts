@@ -117,6 +117,8 @@ export interface Fill {
   readonly now: number;
   /** A message by default. */
   readonly action?: (index: number) => { readonly kind: string };
+  /** Of the grants; all by default. */
+  readonly scopes?: readonly string[];
 }
 
 /** Puts tasks straight into the tables; creating a hundred thousand of them one by one is not what is measured. */
@@ -127,7 +129,7 @@ export function fill({ database, world }: Bench, given: Fill): void {
     `insert into chats (id, provider, address, state, settings, last_number, created_at, updated_at) values (?, ?, ?, 'new', '{}', 0, 0, 0)`,
   );
   const addGrant = database.prepare(
-    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, '["action:*","host:*"]', 0, 'system')`,
+    `insert into grants (id, owner_id, chat_id, scopes, created_at, created_by) values (?, 'system:api', ?, ?, 0, 'system')`,
   );
   const addTask = database.prepare(
     `insert into tasks (id, chat_id, number, owner_id, grant_id, version, state, next_at, title, instructions, action, action_kind, schedule_kind, once_at,
@@ -143,7 +145,7 @@ export function fill({ database, world }: Bench, given: Fill): void {
     chatIds.forEach((id, index) => addChat.run(id, given.provider ?? 'telegram', `-100${index + 1}`));
     const grants = chatIds.map((chatId) => {
       const id = ids.next();
-      addGrant.run(id, chatId);
+      addGrant.run(id, chatId, JSON.stringify(given.scopes ?? ['action:*', 'host:*']));
       return id;
     });
     for (let index = 0; index < given.count; index += 1) {

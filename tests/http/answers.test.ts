@@ -134,6 +134,8 @@ describe('an answer', () => {
             http_status: null,
             action_kind: 'message',
             error_message: null,
+            worker: { boot_id: 'boot', role: null, host: null, pid: null },
+            job_id: null,
           },
         ],
         deliveries: [

@@ -109,6 +109,8 @@ export const taskRun: TaskRun = {
       durationMs: null,
       httpStatus: null,
       error: null,
+      jobId: null,
+      worker: { bootId: 'boot', role: null, host: null, pid: null },
     },
   ],
   deliveries: [

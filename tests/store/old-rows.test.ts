@@ -362,3 +362,41 @@ test.each(engines)(
     ]);
   },
 );
+
+test.each(engines)(
+  'usage keeps its rows and its days, and no run that ended holds a reservation: %s',
+  async (_engine, open) => {
+    const database = await open(24);
+    await addTasks(database, [['t', 'A title', '{}']]);
+    const run = (id: string, status: string) =>
+      database.write(`insert into runs (id, source, idempotency_key, payload_hash, exclusive, rank, task_id, chat_id, owner_id, status, ready_at,
+       fence, attempts, interruptions, input, created_at, reserved_at, reserved_requests)
+     values ('${id}', 'task', '${id}', 'h', 0, 5, 't', 'c', 'o', '${status}', 0, 1, 1, 0, '{}', 5, 5, 1)`);
+    await run('ended', 'succeeded');
+    await run('queued', 'queued');
+    const usage = (id: string, runId: string | null, attempt: number) =>
+      database.write(`insert into usage (id, run_id, attempt, kind, source, quantity, task_id, owner_id, chat_id, at)
+      values ('${id}', ${runId === null ? 'null' : `'${runId}'`}, ${attempt}, 'requests', 'a.example', 3, 't', 'o', 'c', 5)`);
+    await usage('ended 1 requests a.example', 'ended', 1);
+    await usage('day c o t requests a.example  5', null, 0);
+    await database.migrate();
+
+    expect(await database.read('select id, reserved_at from runs order by id')).toEqual([
+      { id: 'ended', reserved_at: null },
+      { id: 'queued', reserved_at: 5 },
+    ]);
+    expect(
+      await database.read('select run_id, attempt, kind, source, quantity, at from usage order by attempt'),
+    ).toEqual([
+      {
+        run_id: 'day c o t requests a.example  5',
+        attempt: 0,
+        kind: 'requests',
+        source: 'a.example',
+        quantity: 3,
+        at: 5,
+      },
+      { run_id: 'ended', attempt: 1, kind: 'requests', source: 'a.example', quantity: 3, at: 5 },
+    ]);
+  },
+);

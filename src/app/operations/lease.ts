@@ -28,23 +28,9 @@ const answerMs = 3000;
 const marginMs = 1000;
 const failedPauseMs = 1000;
 
-export function createLease(deps: LeaseDeps) {
-  const { store, clock, stopwatch, timer, log, bootId, hints, name } = deps;
-  const freed = `changed:lease:${name}` as const;
+/** The lease as this process holds it, or not. */
+function createHold({ store, clock, stopwatch, timer, log, bootId, name }: LeaseDeps) {
   let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
-  let wake = () => {};
-
-  const isHeld = () =>
-    stopwatch.elapsed() - held.elapsed < leaseMs - marginMs && clock.now() - held.wall < leaseMs - marginMs;
-  const sleep = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const callOff = timer.after(ms, () => wake());
-      wake = () => {
-        callOff();
-        wake = () => {};
-        resolve();
-      };
-    });
   /** How long to wait until the next look; null where the lease is this process's. */
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
@@ -65,7 +51,28 @@ export function createLease(deps: LeaseDeps) {
       callOff();
     }
   };
+  return {
+    ask,
+    isHeld: () =>
+      stopwatch.elapsed() - held.elapsed < leaseMs - marginMs && clock.now() - held.wall < leaseMs - marginMs,
+  };
+}
 
+export function createLease(deps: LeaseDeps) {
+  const { store, timer, log, bootId, hints, name } = deps;
+  const { ask, isHeld } = createHold(deps);
+  const freed = `changed:lease:${name}` as const;
+  let wake = () => {};
+
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const callOff = timer.after(ms, () => wake());
+      wake = () => {
+        callOff();
+        wake = () => {};
+        resolve();
+      };
+    });
   return {
     /** Does the work whenever this process has the lease, until it is stopped. */
     run: async (stop: AbortSignal, work: (leased: Leased) => Promise<void>): Promise<void> => {

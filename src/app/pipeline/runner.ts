@@ -11,7 +11,6 @@ import type { WorkEngine } from '../ports/hints.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
-  Claimable,
   Counts,
   RunEnd,
   RunStore,
@@ -20,7 +19,7 @@ import type {
   Started,
   StartedRun,
 } from '../ports/pipeline.ts';
-import type { Processes } from '../ports/processes.ts';
+import type { Claimable, Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd } from './runner-ends.ts';
@@ -231,8 +230,11 @@ async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string
   return { ...made, left: (id) => left.has(id) };
 }
 
-function tellStarted(log: Log, { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun): void {
-  tellTraced(log, 'run_started', { runId, traceId, ...askedBy(taskId), attempt: number });
+function tellStarted(
+  { log, bootId: worker }: RunnerDeps,
+  { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun,
+): void {
+  tellTraced(log, 'run_started', { runId, traceId, ...askedBy(taskId), attempt: number, worker });
 }
 
 function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: RunEnd): void {
@@ -270,7 +272,7 @@ function abort(one: Live | undefined, reason: AbortReason): void {
 /** Null when the process stops under the attempt: it stays open, and the next process ends it as interrupted. */
 async function attempt(deps: RunnerDeps, started: StartedRun, controller: AbortController): Promise<RunEnd | null> {
   const { clock, stopwatch, timer } = deps;
-  tellStarted(deps.log, started);
+  tellStarted(deps, started);
   const startedAt = clock.now();
   const from = stopwatch.elapsed();
   const callOff = timer.after(started.run.policy.timeoutMs, () => controller.abort('timedOut'));

@@ -18,6 +18,7 @@ import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
 import type { FileRef, Watched } from './blobs.ts';
+import type { Claimable } from './processes.ts';
 import type { Finished, Progress } from './runs.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
@@ -359,14 +360,6 @@ export interface RunStore {
   nextRunAt(now: number, claimable?: Claimable): Promise<number | null>;
   /** Runs that wait for something outside may begin now. */
   wakeRuns(runIds: readonly string[], now: number): Promise<void>;
-}
-
-/** Runs that a process may take up, by the kinds of their actions. */
-export interface Claimable {
-  /** Kinds that it does. One that it does not know is another's, unless no process that lives does it. Null where there are no others. */
-  readonly own: readonly string[] | null;
-  /** Kinds of which it begins nothing. */
-  readonly never: readonly string[];
 }
 
 export interface StartBatch extends Batch {

@@ -58,3 +58,11 @@ export interface Rescued {
   readonly runs: number;
   readonly parts: number;
 }
+
+/** Runs that a process may take up, by the kinds of their actions. */
+export interface Claimable {
+  /** Kinds that it does. One that it does not know is another's, unless no process that lives does it. Null where there are no others. */
+  readonly own: readonly string[] | null;
+  /** Kinds of which it begins nothing. */
+  readonly never: readonly string[];
+}

@@ -2,6 +2,7 @@ import type { Actor } from '../../domain/access.ts';
 import type { AckStatus } from '../../domain/ack.ts';
 import type { DeliveryStatus } from '../../domain/delivery.ts';
 import type { OccurrenceSource, OccurrenceStatus, Reason } from '../../domain/occurrence.ts';
+import type { Role } from '../../domain/processes/process.ts';
 import type { AttemptStatus, RunErrorCode, RunInput, RunStatus } from '../../domain/run.ts';
 import type { Sum } from '../../domain/spending/usage.ts';
 import type { Task } from '../../domain/task.ts';
@@ -19,6 +20,15 @@ export interface Attempt {
   readonly durationMs: number | null;
   readonly httpStatus: number | null;
   readonly error: string | null;
+  /** The job of the queue that brought it; null where the process has found it by itself. */
+  readonly jobId: string | null;
+  /** The process that made it; of one of an earlier release only its id is known. */
+  readonly worker: {
+    readonly bootId: string;
+    readonly role: Role | null;
+    readonly host: string | null;
+    readonly pid: number | null;
+  };
 }
 
 export interface Delivery {

@@ -18,3 +18,9 @@ export const pausedToldMs = MINUTE_MS;
 export const sharedLockProofEveryMs = 30 * second;
 /** A process that stands still in the middle of a transaction must not keep its rows from the others for longer. */
 export const openTransactionMaxMs = 20 * second;
+/**
+ * A statement on Postgres without an answer for so long has the server asked for a sign of life, twice for so long at most: a
+ * request is told within two seconds that the database is away, and a statement may take as long as it needs.
+ */
+export const pulseWaitMs = 600;
+export const pulseAnswerMs = 600;

@@ -1,4 +1,5 @@
 import { decoded, type View } from './escapes.ts';
+import { searchFor, type Needle } from './needles.ts';
 import { secretBytesMin } from './secret.ts';
 
 /**
@@ -29,13 +30,14 @@ export function masker(values: readonly string[]): (text: string) => string {
 export function byteMasker(values: readonly string[]): (bytes: Buffer) => Buffer {
   const needles = [...new Set(values.flatMap(withLines))].filter(isLongEnough).flatMap(needlesOf);
   if (needles.length === 0) return (bytes) => bytes;
-  const sought = soughtBy(needles);
+  const search = searchFor(needles);
   return (bytes) => {
     const spans: Span[] = [];
     let view: View | null = { bytes, at: null };
     for (let level = 0; view !== null && level <= levels; level += 1) {
-      findAll(sought, view, spans);
-      view = decoded(view);
+      const here = view;
+      search(here.bytes, (from, to) => note(here, [from, to], spans));
+      view = decoded(here);
     }
     return spans.length === 0 ? bytes : without(bytes, spans);
   };
@@ -49,13 +51,6 @@ function withLines(value: string): readonly string[] {
 
 function isLongEnough(value: string): boolean {
   return Buffer.byteLength(value) >= secretBytesMin;
-}
-
-interface Needle {
-  readonly bytes: Buffer;
-  /** Characters beside it that hold bits of the value and bits of its neighbours. */
-  readonly before: 0 | 1;
-  readonly after: 0 | 1;
 }
 
 function needlesOf(value: string): readonly Needle[] {
@@ -92,57 +87,8 @@ interface Span {
   to: number;
 }
 
-/** Needles by their first four bytes, so that a text is gone through once for all of them. */
-interface Sought {
-  readonly byBeginning: ReadonlyMap<number, readonly Needle[]>;
-  /** Tells of most beginnings that they are none. */
-  readonly sieve: Uint8Array;
-}
-
-const sieveBits = 13;
-
-function sieveAt(beginning: number): number {
-  return Math.imul(beginning, 0x9e_37_79_b1) >>> (32 - sieveBits);
-}
-
-function soughtBy(needles: readonly Needle[]): Sought {
-  const byBeginning = new Map<number, Needle[]>();
-  const sieve = new Uint8Array(1 << sieveBits);
-  for (const needle of needles) {
-    const beginning = needle.bytes.readInt32BE(0);
-    byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), needle]);
-    sieve[sieveAt(beginning)] = 1;
-  }
-  return { byBeginning, sieve };
-}
-
-function findAll({ byBeginning, sieve }: Sought, view: View, spans: Span[]): void {
-  const { bytes } = view;
-  let beginning = 0;
-  for (let end = 0; end < bytes.length; end += 1) {
-    beginning = (beginning << 8) | (bytes[end] ?? 0);
-    if (sieve[sieveAt(beginning)] === 0 || end < secretBytesMin - 1) continue;
-    const index = end + 1 - secretBytesMin;
-    for (const needle of byBeginning.get(beginning) ?? [])
-      if (isAt(bytes, index, needle.bytes)) note(needle, index, view, spans);
-  }
-}
-
-/** Most texts that begin like a needle end within a few bytes; only the rest of a long one is worth a call. */
-const comparedHere = 24;
-
-function isAt(bytes: Buffer, index: number, needle: Buffer): boolean {
-  const end = index + needle.length;
-  if (end > bytes.length) return false;
-  const near = Math.min(needle.length, comparedHere);
-  for (let each = 0; each < near; each += 1) if (bytes[index + each] !== needle[each]) return false;
-  return near === needle.length || bytes.compare(needle, near, needle.length, index + near, end) === 0;
-}
-
 /** Notes what was found; what touches the span before makes it longer, so that a text of one value alone is one span. */
-function note({ bytes, before, after }: Needle, index: number, view: View, spans: Span[]): void {
-  const end = Math.min(view.bytes.length, index + bytes.length + after);
-  const begin = Math.max(0, index - before);
+function note(view: View, [begin, end]: readonly [number, number], spans: Span[]): void {
   const [from, to] = [view.at?.[begin] ?? begin, view.at?.[end] ?? end];
   const last = spans.at(-1);
   if (last !== undefined && from >= last.from && from <= last.to) last.to = Math.max(last.to, to);

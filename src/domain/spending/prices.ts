@@ -1,6 +1,9 @@
 import type { Amount } from './usage.ts';
 
-/** Prices in millionths of the currency. A host is named as it stands in an address, or with its beginning as `*`. */
+/**
+ * Prices in millionths of the currency. A host is named as it stands in an address, or with its beginning as `*`; without a port it is
+ * meant with all of its ports, as in grants and EGRESS_ALLOW.
+ */
 export interface PriceTable {
   readonly currency: string;
   /** The name that the operator gave it, or a digest of what it says. */
@@ -22,10 +25,12 @@ export function priceOf(table: PriceTable, { kind, quantity, source = '' }: Amou
   return perMillion === undefined ? null : Math.ceil((perMillion * quantity) / 1_000_000);
 }
 
-/** The host itself, else the longest of the beginnings under which it falls. */
-function hostPrice(hosts: PriceTable['hosts'], host: string): number | undefined {
+/** The host itself, else the longest of the beginnings under which it falls; each first with its port. */
+function hostPrice(hosts: PriceTable['hosts'], source: string): number | undefined {
+  const [, host = source, port = ''] = /^(.*?)(:\d+)?$/.exec(source) ?? [];
   for (let name = host; ; name = name.slice(name.indexOf('.') + 1)) {
-    const price = hosts.get(name === host ? name : `*.${name}`);
+    const written = name === host ? name : `*.${name}`;
+    const price = hosts.get(`${written}${port}`) ?? hosts.get(written);
     if (price !== undefined) return price;
     if (!name.includes('.')) return hosts.get('*');
   }

@@ -158,8 +158,11 @@ export function statesOf({ status, state }: PartsOf<'listRuns'>['read']['query']
   });
 }
 
-function wireAttempt({ error, ...attempt }: Attempt, actionKind: string | null): WireTaskRun['attempts'][number] {
-  return { ...wire({ ...attempt, actionKind }), error_message: error };
+function wireAttempt(
+  { error, worker, ...attempt }: Attempt,
+  actionKind: string | null,
+): WireTaskRun['attempts'][number] {
+  return { ...wire({ ...attempt, actionKind }), worker: wire(worker), error_message: error };
 }
 
 function wireDelivery(delivery: Delivery, traceId: string | null): WireTaskRun['deliveries'][number] {

@@ -18,6 +18,8 @@ export const ofNoChat: Readonly<Record<string, string>> = {
   // Times in which nothing could be done, in no chat in particular.
   downtimes: 'select',
   set_backs: 'select',
+  // An attempt names the process that made it.
+  processes: 'select',
 };
 
 /** Tables of chats that only the server itself reads. */

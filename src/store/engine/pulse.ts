@@ -1,6 +1,7 @@
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText, faultCodeOf } from '../../domain/errors.ts';
-import { lockRetryMs, pulseAnswerMs, pulseWaitMs } from '../../domain/limits.ts';
+import { lockRetryMs } from '../../domain/limits.ts';
+import { pulseAnswerMs, pulseWaitMs } from '../../domain/processes/limits.ts';
 import { connect } from './connect.ts';
 import type { Client } from './engine.ts';
 import type { Connections } from './postgres.ts';

@@ -1,4 +1,5 @@
 import type { StartableRun, Unreadable } from '../../app/ports/pipeline.ts';
+import type { Claimable } from '../../app/ports/processes.ts';
 import type { Attempt, Delivery } from '../../app/ports/runs.ts';
 import type { Actor } from '../../domain/access.ts';
 import { policyOf } from '../../domain/policy.ts';
@@ -6,7 +7,7 @@ import type { Consent, RunInput } from '../../domain/run.ts';
 import { snapshotOf } from '../blobs/snapshots.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, mapped, maybe, pick, together, type Answer } from '../engine/fields.ts';
-import { list, raw } from '../engine/sql.ts';
+import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, select } from '../engine/statements.ts';
 import { albumsOf } from '../outbox/albums.ts';
 import { grantFields, readFacts, readGrant, readObject, unreadable } from '../tasks/codec.ts';
@@ -136,10 +137,15 @@ export const endedFields = {
   input: together(inputFields, (row) => readInput(row).input),
 };
 
-const { attempts } = columns;
+const p = columnsOf('processes', 'p');
+const workerFields = { role: maybe(p.role), host: maybe(p.host), pid: maybe(p.pid) };
+const attempts = columnsOf('attempts', 'a');
 const attemptFields = {
   runId: attempts.runId,
-  shown: pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error'),
+  shown: {
+    ...pick(attempts, 'attempt', 'status', 'startedAt', 'finishedAt', 'durationMs', 'httpStatus', 'error', 'jobId'),
+    worker: { bootId: attempts.bootId, ...workerFields },
+  },
 };
 
 /** A run as it is offered. */
@@ -187,7 +193,11 @@ interface RunParts {
 export function* partsOf(runIds: readonly (string | null)[]): Script<(runId: string | null) => RunParts> {
   const ids = runIds.filter((id) => id !== null);
   if (ids.length === 0) return () => ({ attempts: [], deliveries: [] });
-  const tries = yield* all(select(attemptFields)`from attempts where run_id in ${list(ids)} order by run_id, attempt`);
+  const tries = yield* all(
+    // A process of an earlier release has left no row.
+    select(attemptFields)`from attempts a left join processes p on p.id = a.boot_id
+      where a.run_id in ${list(ids)} order by a.run_id, a.attempt`,
+  );
   const parts = yield* all(
     select(deliveryFields)`from deliveries d join chats c on c.id = d.chat_id
       where d.run_id in ${list(ids)} and d.kind = 'result' order by d.run_id, d.id`,
@@ -217,4 +227,18 @@ function grouped<T>(found: readonly OfRun<T>[]): ReadonlyMap<string | null, read
   const groups = new Map<string | null, T[]>();
   for (const { runId, shown } of found) groups.set(runId, [...(groups.get(runId) ?? []), shown]);
   return groups;
+}
+
+export function notOf(kinds: readonly string[]): Sql | undefined {
+  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
+}
+
+/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
+export function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
+  if (own === null) return notOf(never);
+  return allOf(
+    notOf(never),
+    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
+      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
+  );
 }

@@ -39,6 +39,7 @@ export function* finishRuns(ends: readonly RunEnd[]): Script<Finished> {
       error: end.error,
       errorCode: errorCodeOf(end),
       freeAttempts: end.run.freeAttempts + (end.isFree === true ? 1 : 0),
+      reservedAt: sql`case when ${isFinal(end) ? 1 : 0} = 1 then null else reserved_at end`,
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is null`,
   });
@@ -140,6 +141,7 @@ function* endCalledOff(ends: readonly RunEnd[]): Script<CalledOff[]> {
       finishedAt,
       error: sql`coalesce(${text(error)}, cancel_reason)`,
       errorCode: 'cancelled',
+      reservedAt: null,
     }),
     where: (end) => sql`${isHeld(end)} and cancel_requested_at is not null`,
   });

@@ -1,9 +1,10 @@
-import type { Claimable } from '../../app/ports/pipeline.ts';
+import type { Claimable } from '../../app/ports/processes.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, pick } from '../engine/fields.ts';
-import { allOf, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, raw, sql } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { isLostIn } from '../tables/work.ts';
+import { claimableIn } from './codec.ts';
 
 /** Looks of a runner that change nothing. */
 export const runLooks = { cancelRequested, nextRunAt };
@@ -11,20 +12,6 @@ export const runLooks = { cancelRequested, nextRunAt };
 const { runs } = columns;
 
 export const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
-
-export function notOf(kinds: readonly string[]): Sql | undefined {
-  return kinds.length === 0 ? undefined : sql`(r.action_kind is null or r.action_kind not in ${list(kinds)})`;
-}
-
-/** A kind that nobody who lives does is gone, and whoever meets it ends its runs. */
-export function claimableIn({ own, never }: Claimable = { own: null, never: [] }): Sql | undefined {
-  if (own === null) return notOf(never);
-  return allOf(
-    notOf(never),
-    sql`(r.action_kind is null or r.action_kind in ${list(own)} or not exists (select 1 from processes p
-      where p.ended_at is null and ',' || p.kinds || ',' like '%,' || r.action_kind || ',%'))`,
-  );
-}
 
 function* cancelRequested(bootId: string): Script<readonly string[]> {
   const found = yield* all(

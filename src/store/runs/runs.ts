@@ -24,6 +24,8 @@ import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
 import {
+  claimableIn,
+  notOf,
   consentIn,
   offeredFields,
   readStartable,
@@ -33,13 +35,14 @@ import {
   type StartableRow,
 } from './codec.ts';
 import { finishRuns } from './ends.ts';
-import { claimableIn, lost, notOf } from './looks.ts';
+import { lost } from './looks.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
 export const runStore = { addRun, startRuns, finishRuns, noteProgress, wakeRuns };
 
 const { runs } = columns;
+const released = { bootId: null, reservedAt: null } as const;
 
 function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
   const { made, refused } = yield* insertRuns([run]);
@@ -65,7 +68,7 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
-  const plans = yield* withTasksHeld(yield* withRoom(plan(read), byId, at.now), byId);
+  const plans = yield* withRoom(yield* withTasksHeld(plan(read), byId), byId, at.now);
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
   yield* putOff(plans, byId, at.now);
@@ -104,13 +107,14 @@ function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
 type ById = ReadonlyMap<string, StartableRow>;
 
 /**
- * A run that ends here is counted by its task. Everybody else takes the task before its runs, so a task that is held is not
- * waited for: its run is left as it is until the next time.
+ * A run that ends here, or may do so for want of room, is counted by its task. Everybody else takes the task before its runs, so a task
+ * that is held is not waited for: its run is left as it is until the next time, and nothing is booked for it before.
  */
 function* withTasksHeld(plans: readonly StartPlan[], byId: ById): Script<readonly StartPlan[]> {
-  const counted = ({ does, runId }: StartPlan) => {
-    const run = byId.get(runId);
-    return does === 'end' && run?.taskState !== null ? (run?.taskId ?? null) : null;
+  const counted = (one: StartPlan) => {
+    const run = byId.get(one.runId);
+    const mayEnd = one.does === 'end' || (one.does === 'start' && one.reserve !== undefined);
+    return mayEnd && run?.taskState !== null ? (run?.taskId ?? null) : null;
   };
   const ids = plans.flatMap((one) => counted(one) ?? []);
   if (ids.length === 0) return plans;
@@ -181,7 +185,7 @@ function isUntaken(byId: ById, runId: string): Sql {
 function* endUnstarted(plans: readonly StartPlan[], byId: ById, now: number): Script<void> {
   const ends = plans.filter((one) => one.does === 'end');
   const won = yield* updateAll('runs', ends, {
-    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, bootId: null }),
+    set: ({ status, error, errorCode }) => ({ status, error, errorCode, finishedAt: now, ...released }),
     where: ({ runId }) => isUntaken(byId, runId),
   });
   yield* updateAll('occurrences', won, {

@@ -151,6 +151,7 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
       finishedAt: now,
       cancelRequestedAt: now,
       cancelReason: reason,
+      reservedAt: null,
     }),
     where: ({ id }) => sql`id = ${id} and status in ('queued', 'backoff', 'waiting')`,
   });

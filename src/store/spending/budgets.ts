@@ -1,18 +1,26 @@
 import type { RunEnd, StartableRun } from '../../app/ports/pipeline.ts';
 import type { Actor } from '../../domain/access.ts';
 import { costIn, isNearlySpent, leftOf, periodAt, type BudgetState } from '../../domain/spending/budget.ts';
-import { costsHeld, type Booking, type BudgetScope, type Costs, type Spender } from '../../domain/spending/usage.ts';
+import {
+  budgetKinds,
+  costsHeld,
+  type Booking,
+  type BudgetScope,
+  type Costs,
+  type Spender,
+  type UsageKind,
+} from '../../domain/spending/usage.ts';
 import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, number, pick, type Answer } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
-import { forUpdateOf, list, raw, sql, type Sql } from '../engine/sql.ts';
+import { forUpdate, forUpdateOf, list, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, insertAll, one, select, updateAll } from '../engine/statements.ts';
 import { isNews, insertPart } from '../outbox/new-parts.ts';
 
 /**
  * Reservations and what becomes of them. What a live run has reserved stands in its own row, so nothing stays reserved when it ends,
- * however it ends. Whoever reserves holds the rows of the budgets, so that runs that are let in side by side never take the same room;
+ * however it ends; ends take it back, so that those that are summed up are few. Whoever reserves holds the rows of the budgets, so that runs that are let in side by side never take the same room;
  * these rows are always taken last, in the order of their ids.
  */
 
@@ -108,19 +116,26 @@ const reservedFields = {
   ),
 };
 
-/** A statement for each scope, so that each is answered by the index of its own over live runs. */
+/** Indexes by which the live runs of an account are found: those of a task by the two that there are for tasks anyway. */
+const reserving = [
+  ['chat', raw('r.reserved_at is not null')],
+  ['person', raw('r.reserved_at is not null')],
+  ['task', raw('r.exclusive = 1')],
+  ['task', raw('r.exclusive = 0')],
+] as const;
+
 function* reservedFrom(rows: readonly BudgetRow[]): Script<ReadonlyMap<string, number>> {
   const sums = new Map<string, number>();
-  for (const scope of ['chat', 'person', 'task'] as const) {
+  for (const [scope, indexed] of reserving) {
     const ids = rows.filter((row) => row.scope === scope).map(({ id }) => id);
     if (ids.length === 0) continue;
     const found = yield* all(
       select(reservedFields)`from budgets b join runs r on r.${accountColumns[scope]} = b.account
-        where b.id in ${list(ids)} and r.reserved_at is not null and r.status in ('queued', 'running', 'backoff', 'waiting')
+        where b.id in ${list(ids)} and ${indexed} and r.status in ('queued', 'running', 'backoff', 'waiting')
           and r.reserved_at >= b.from_at and r.reserved_at < b.to_at
         group by b.id`,
     );
-    for (const { id, sum } of found) sums.set(id, sum);
+    for (const { id, sum } of found) sums.set(id, (sums.get(id) ?? 0) + sum);
   }
   return sums;
 }
@@ -236,7 +251,7 @@ const bookedFields = pick(columns.usage, 'chatId', 'ownerId', 'taskId', 'kind', 
 export function* book(attempts: readonly SpentAttempt[]): Script<void> {
   const rows = attempts.flatMap(rowsOf);
   if (rows.length === 0) return;
-  const made = yield* insertAll('usage', rows, raw('on conflict (id) do nothing'));
+  const made = yield* insertAll('usage', rows, raw('on conflict (run_id, attempt, kind, source) do nothing'));
   yield* countSpent(rows.filter((_row, index) => made[index]));
 }
 
@@ -245,7 +260,6 @@ function rowsOf({ run, attempt, usage }: SpentAttempt) {
   const { id: runId, taskId, chatId, ownerId, createdAt, reserved } = run;
   const booked = usage ?? (reserved === null ? [] : costsHeld(reserved.costs));
   return booked.map(({ kind, quantity, source = '', currency = null, priceVersion = null }) => ({
-    id: `${runId} ${attempt} ${kind} ${source}`,
     runId,
     attempt,
     kind,
@@ -260,10 +274,24 @@ function rowsOf({ run, attempt, usage }: SpentAttempt) {
   }));
 }
 
-function* countSpent(rows: readonly UsageRow[]): Script<void> {
+const countedFields = pick(columns.budgets, 'id', 'account', 'kind', 'currency', 'fromAt', 'toAt');
+
+/** Budgets of other kinds are not looked for, such as of bytes, of which there are none. */
+function* countSpent(booked: readonly UsageRow[]): Script<void> {
+  const rows = booked.filter(({ kind }) => isBudgeted(kind));
   if (rows.length === 0) return;
-  const budgets = yield* heldBudgets([...new Set(rows.flatMap(accountsOf))]);
-  const sums = budgets.map((budget) => ({ id: budget.id, sum: sumFor(budget, rows) }));
+  const byAccount = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    for (const account of accountsOf(row)) {
+      const mine = byAccount.get(account);
+      if (mine === undefined) byAccount.set(account, [row]);
+      else mine.push(row);
+    }
+  }
+  const budgets = yield* beyond(
+    all(select(countedFields)`from budgets where account in ${list([...byAccount.keys()])} order by id ${forUpdate}`),
+  );
+  const sums = budgets.map((budget) => ({ id: budget.id, sum: sumFor(budget, byAccount.get(budget.account) ?? []) }));
   yield* beyond(
     updateAll(
       'budgets',
@@ -273,10 +301,16 @@ function* countSpent(rows: readonly UsageRow[]): Script<void> {
   );
 }
 
-function sumFor({ account, kind, currency, fromAt, toAt }: BudgetRow, rows: readonly UsageRow[]): number {
+function isBudgeted(kind: UsageKind): boolean {
+  return budgetKinds.some((each) => each === kind);
+}
+
+type CountedBudget = Answer<typeof countedFields>;
+
+function sumFor({ kind, currency, fromAt, toAt }: CountedBudget, rows: readonly UsageRow[]): number {
   let sum = 0;
   for (const row of rows) {
-    if (row.kind !== kind || row.at < fromAt || row.at >= toAt || !accountsOf(row).includes(account)) continue;
+    if (row.kind !== kind || row.at < fromAt || row.at >= toAt) continue;
     if (currency === null || row.currency === currency) sum += row.quantity;
   }
   return sum;

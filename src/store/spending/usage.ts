@@ -97,16 +97,17 @@ export function* rollUp(runIds: readonly string[]): Script<number> {
   for (const { timezone, ...row } of gone) {
     const { from: at } = periodAt(timezone ?? 'UTC', 'day', row.at);
     const { taskId, ownerId, chatId, kind, source, currency } = row;
-    const id = `day ${[chatId, ownerId, taskId, kind, source, currency, at].join(' ')}`;
-    days.set(id, { ...row, id, at, quantity: (days.get(id)?.quantity ?? 0) + row.quantity });
+    const runId = `day ${[chatId, ownerId, taskId, currency, at].join(' ')}`;
+    const key = `${runId} ${kind} ${source}`;
+    days.set(key, { ...row, runId, at, quantity: (days.get(key)?.quantity ?? 0) + row.quantity });
   }
   yield* insertAll(
     'usage',
-    [...days.values()].map((row) => ({ ...row, runId: null, attempt: 0 })),
-    raw('on conflict (id) do update set quantity = usage.quantity + excluded.quantity'),
+    [...days.values()].map((row) => ({ ...row, attempt: 0 })),
+    raw('on conflict (run_id, attempt, kind, source) do update set quantity = usage.quantity + excluded.quantity'),
   );
   yield* run(sql`delete from usage where run_id in ${list(runIds)}`);
   return gone.length;
 }
 
-type RolledRow = Omit<Answer<typeof keptFields>, 'timezone'> & { readonly id: string };
+type RolledRow = Omit<Answer<typeof keptFields>, 'timezone'> & { readonly runId: string };

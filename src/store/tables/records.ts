@@ -192,9 +192,9 @@ export function usageTable(d: Dialect) {
   return d.table(
     'usage',
     {
-      /** Made of what tells it apart. */
-      id: text('id').primaryKey(),
-      runId: text('run_id'),
+      /** Of what is left of a day, a name of its own. */
+      runId: text('run_id').notNull(),
+      /** 0 for what is left of a day. */
       attempt: int('attempt').notNull(),
       kind: text('kind').$type<UsageKind>().notNull(),
       /** Where it was spent, such as a host; `estimate` where nobody knows what an attempt has spent, and its reservation counts. */
@@ -209,7 +209,7 @@ export function usageTable(d: Dialect) {
       at: int('at').notNull(),
     },
     (t) => [
-      d.index('usage_run').on(t.runId),
+      d.primaryKey({ name: 'usage_pk', columns: [t.runId, t.attempt, t.kind, t.source] }),
       d.index('usage_owner').on(t.ownerId, t.at),
       d.index('usage_chat').on(t.chatId, t.at),
       d.index('usage_task').on(t.taskId, t.at),

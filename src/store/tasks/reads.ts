@@ -3,7 +3,7 @@ import type { WorkCounts, TaskQuery, TaskVersion, Whose } from '../../app/ports/
 import { versionsShownMax } from '../../domain/limits.ts';
 import type { Definition, Task } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, count, mapped, pick, type Answer } from '../engine/fields.ts';
+import { columns, columnsOf, count, like, mapped, pick, type Answer } from '../engine/fields.ts';
 import {
   chatOfThread,
   contains,
@@ -41,13 +41,17 @@ export const taskReads = {
 const o = columnsOf('occurrences', 'o');
 
 const taskRunFields = {
-  ...pick(o, 'id', 'taskId', 'slotAt', 'source', 'status', 'reason', 'runId', 'replayOf', 'lateMs', 'error'),
+  ...pick(o, 'id', 'taskId', 'slotAt', 'source', 'status', 'reason', 'runId', 'replayOf', 'lateMs'),
   ...pick(o, 'createdAt', 'updatedAt'),
-  ...pick(columnsOf('runs', 'r'), 'runNumber', 'actionKind', 'errorCode', 'traceId'),
+  ...pick(columnsOf('runs', 'r'), 'runNumber', 'actionKind', 'errorCode'),
+  // A slot that was skipped is no failure, so only its run bears the sentence of it.
+  error: like(o.error, raw('coalesce(o.error, r.error)')),
+  // What was asked for and skipped has no run that bears the request.
+  traceId: like(columns.audit.traceId, raw('coalesce(r.trace_id, a.trace_id)')),
 };
 
 const selectTaskRuns = select(taskRunFields);
-const source = raw('occurrences o left join runs r on r.id = o.run_id');
+const source = raw('occurrences o left join runs r on r.id = o.run_id left join audit a on a.id = o.asked_by');
 
 function* readTaskRun(id: string): Script<TaskRun | null> {
   const where = allOf(sql`o.id = ${id}`, yield* seen(o.chatId.sql));

@@ -205,7 +205,7 @@ const allChecks: readonly Check[] = [
     fault: ({ now }) => sql`x.from_at < x.to_at and x.set_at < ${now - overdueMs}
       and x.spent <> coalesce(case x.scope when 'chat' then (${spentBy(raw('chat_id'))})
         when 'person' then (${spentBy(raw('owner_id'))}) else (${spentBy(raw('task_id'))}) end, 0)
-      and not exists (select 1 from usage u where u.run_id is null and u.at >= x.from_at - ${DAY_MS} and u.at < x.to_at
+      and not exists (select 1 from usage u where u.attempt = 0 and u.at >= x.from_at - ${DAY_MS} and u.at < x.to_at
         and (u.chat_id = x.account or u.owner_id = x.account or u.task_id = x.account))`,
   },
 ];

@@ -76,9 +76,9 @@ export function telegramTransport(deps: TransportDeps): Transport {
   };
 }
 
-/** Chats whose language is remembered, so that a result is not drawn with a look at its chat. */
+/** Chats whose language is remembered, so that not each of several results is drawn with a look at its chat. Any process may change it. */
 const localesMax = 1000;
-const localeKeptMs = 60_000;
+const localeKeptMs = 1000;
 
 function drawing(deps: TransportDeps, alone: Line['alone']): Line['drawn'] {
   const { store, stopwatch, localeOf = offered } = deps;

@@ -34,20 +34,18 @@ const conflictPauseMs = 3000;
  */
 const offsetKeptMs = 6 * 86_400_000;
 
-/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
-export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, take }: PollDeps) {
-  let isPolling = false;
-  let stopped = new Promise<void>(() => {});
+interface TurnDeps extends PollDeps {
   /** A pause that ends when polling does. */
-  const rest = (ms: number) => Promise.race([pauses.pause(ms), stopped]);
+  readonly rest: (ms: number) => Promise<void>;
+  readonly turned: () => void;
+}
+
+/** One question after the other, each from where the last answer has ended. */
+function createTurns({ api, stopwatch, backoff, untilFree, take, rest, turned }: TurnDeps) {
   let answeredAt: number | null = null;
   // At the start too everything is asked for that was not confirmed; what was stored before is known by its number.
   let last: { readonly id: number; readonly at: number } | null = null;
   let overdue = 0;
-  let turnedAt = stopwatch.elapsed();
-  const turned = () => {
-    turnedAt = stopwatch.elapsed();
-  };
 
   const taken = async (updates: readonly unknown[], beganAt: number) => {
     overdue = 0;
@@ -89,9 +87,31 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
     overdue = stopwatch.elapsed() - began >= pollWaitMs ? overdue + 1 : 0;
     if (overdue !== 1) await rest(backoff.failed(answer));
   };
+  return {
+    turn,
+    answeredAt: () => answeredAt,
+    /** Another process may poll from now on. */
+    forget: () => {
+      answeredAt = null;
+    },
+  };
+}
+
+/** Long polling: each batch is stored, and handed on, before the next one is asked for. */
+export function createPoll(deps: PollDeps) {
+  const { stopwatch, log, backoff, pauses } = deps;
+  let isPolling = false;
+  let stopped = new Promise<void>(() => {});
+  const rest = (ms: number) => Promise.race([pauses.pause(ms), stopped]);
+  let turnedAt = stopwatch.elapsed();
+  const turned = () => {
+    turnedAt = stopwatch.elapsed();
+  };
+
+  const turns = createTurns({ ...deps, rest, turned });
   const turnSafely = async (given: Polling, since: number) => {
     try {
-      await turn(given, since);
+      await turns.turn(given, since);
     } catch (error) {
       // A fault of ours ends one turn, and not the hearing.
       log.error('poll_failed', { error: errorText(error) });
@@ -107,11 +127,14 @@ export function createPoll({ api, stopwatch, log, backoff, pauses, untilFree, ta
       turned();
       for (isPolling = true; !signal.aborted; turned()) await turnSafely(given, since);
       isPolling = false;
-      answeredAt = null;
+      turns.forget();
       backoff.succeeded();
     },
     /** How long ago Telegram last answered; 0 before its first answer. */
-    silentMs: () => (answeredAt === null ? 0 : stopwatch.elapsed() - answeredAt),
+    silentMs: () => {
+      const answeredAt = turns.answeredAt();
+      return answeredAt === null ? 0 : stopwatch.elapsed() - answeredAt;
+    },
     /** How long nothing has moved on: an answer, a failure, or a try to store what came. */
     stillMs: () => (!isPolling ? 0 : stopwatch.elapsed() - turnedAt),
   };

@@ -99,17 +99,25 @@ describe('a mask', () => {
     'another secret,',
     'another%20secret,',
     `k-${'q'.repeat(3999)}!`,
+    'q',
   ].map((piece) => piece.repeat(Math.ceil(262_144 / piece.length)));
 
   it.each(hostile)('goes through 256 kB of %.12s without holding up anybody', (text) => {
-    const hide = byteMasker([value, 'another secret', `k-${'q'.repeat(4000)}`]);
+    const hide = byteMasker([
+      value,
+      'another secret',
+      `k-${'q'.repeat(4000)}`,
+      'q'.repeat(8000),
+      `${'q'.repeat(7000)}!`,
+    ]);
     const bytes = Buffer.from(text);
     const times = Array.from({ length: 8 }, () => {
-      const began = performance.now();
+      // The time of the processor, because others may have much to do on the same machine.
+      const before = process.cpuUsage();
       hide(bytes);
-      return performance.now() - began;
+      return process.cpuUsage(before).user / 1000;
     });
-    // Some 5 ms; the rest is for machines that have much else to do.
+    // Some 5 ms; the rest is for slow machines.
     expect(Math.min(...times)).toBeLessThan(50);
   });
 

@@ -36,8 +36,8 @@ export function budgetAuditTests(open: OpenWorld): void {
     await world.query('update tasks set next_at = ?i', now + hour);
     expect(await audit(world)).toEqual({});
     const spend = (name: string, kind: string, currency: string) =>
-      world.query(`insert into usage (id, run_id, attempt, kind, source, quantity, currency, task_id, owner_id, chat_id, at)
-        values ('${name}', '${name}', 1, '${kind}', '', 2, '${currency}', '${id}', '${ownerId}', '${chatId}', ${nine})`);
+      world.query(`insert into usage (run_id, attempt, kind, source, quantity, currency, task_id, owner_id, chat_id, at)
+        values ('${name}', 1, '${kind}', '', 2, '${currency}', '${id}', '${ownerId}', '${chatId}', ${nine})`);
     await spend('one', 'requests', '');
     await spend('two', 'money', 'EUR');
     await spend('three', 'money', 'USD');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Claimable } from '../../../src/app/ports/pipeline.ts';
+import type { Claimable } from '../../../src/app/ports/processes.ts';
 import { bootId, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { claimParts, nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';
@@ -42,6 +42,18 @@ export function processTests(open: OpenWorld): void {
     expect(await idsOf(world)).toEqual([]);
     expect(await idsOf(world, 0)).toEqual(['boot-a ended']);
     expect(await idsOf(world, at + long)).toEqual([]);
+  });
+
+  test('it is known when a process that works was last seen', async () => {
+    const world = await open();
+    await enrol(world, 'boot-0', { role: 'api' });
+    expect(await world.store.lastWorker()).toBeNull();
+    const { at } = await enrol(world, 'boot-a');
+    expect(await world.store.lastWorker()).toEqual({ seenAt: at, agoMs: 0 });
+    await world.store.retire('boot-a', at - 61_000);
+    const last = await world.store.lastWorker();
+    expect(last?.seenAt).toBe(at - 61_000);
+    expect(last?.agoMs).toBeGreaterThanOrEqual(61_000);
   });
 
   test('the worker that has held its lease for the longest time is the keeper, until it is gone', async () => {

@@ -247,9 +247,7 @@ export function spendingTests(open: OpenWorld): void {
     await world.query(`update tasks set state = 'deleted', next_at = null, deleted_at = 1`);
     for (const shelf of ['occurrences', 'runs'] as const)
       await world.store.prune({ shelf, after: null, before: nine + 9 * day, limit: 100, now: nine + 9 * day });
-    expect(await world.query('select run_id, at from usage')).toEqual(
-      tasks.map(() => ({ run_id: null, at: midnight })),
-    );
+    expect(await world.query('select attempt, at from usage')).toEqual(tasks.map(() => ({ attempt: 0, at: midnight })));
     expect(await world.store.spentOf(query)).toEqual(before);
   });
 

@@ -27,3 +27,16 @@ it('a message is drawn in the language of its chat', async () => {
   await place.deliver(part({ shown: { view: 'notPinned' } }));
   expect(place.world.messages(lab).map(({ text }) => text)).toEqual([pseudo.texts.notice.notPinned]);
 });
+
+it('a language that was changed anywhere is spoken a second later', async () => {
+  let spoken = english;
+  const place = await inPlace({ localeOf: () => spoken });
+  await place.deliver(part({ shown: { view: 'notPinned' } }));
+  spoken = pseudo;
+  await place.time.advance(1000);
+  await place.deliver(part({ shown: { view: 'notPinned' } }));
+  expect(place.world.messages(lab).map(({ text }) => text)).toEqual([
+    english.texts.notice.notPinned,
+    pseudo.texts.notice.notPinned,
+  ]);
+});

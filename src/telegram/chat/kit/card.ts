@@ -34,7 +34,7 @@ import {
   type Setting,
 } from './clock.ts';
 import { contextText, grantText, policyLines, type Held } from './policy.ts';
-import { button, dataOf, shortId } from './press.ts';
+import { button, dataOf, shortId, markFor } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
 import { calledOf, nameOf, shortName } from './rights.ts';
 
@@ -363,8 +363,8 @@ function wasOf(status: NonNullable<Task['lastRunStatus']>, parts: RunView['deliv
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const stands = await standstill(ctx, settingFor(task, ctx));
-  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
+  const facts = { dates, mark: markFor(ctx), standstill: await standstill(ctx, settingFor(task, ctx)) };
+  return { ...(await readFacts(task, ctx)), ...facts };
 }
 
 export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
@@ -377,11 +377,6 @@ export function newCard(task: Task, ctx: ChatContext): Drawn {
   const ahead = { skipped: [], reserved: 0, awaitsEnd: false, rightEndsAt: null };
   const next = upcoming({ task, ahead }, nextShown);
   return card(task, { now: ctx.clock.now(), next, ownerName: ctx.person.name, dates, mark: markFor(ctx) });
-}
-
-/** Tells this drawing from every other one: update ids are never given twice. */
-export function markFor({ updateId }: { readonly updateId: number }): string {
-  return updateId.toString(36);
 }
 
 /** The next slots with their zone; null where there are none, as in a row that cannot be read. */

@@ -183,5 +183,5 @@ export function capital(text: string): string {
 /** That no process takes up slots for now; null while one does. */
 export async function standstill(ctx: ChatContext, setting: Setting): Promise<string | null> {
   const since = await ctx.pausedSince();
-  return since === null ? null : texts.task.standstill(aboutMoment(since, setting));
+  return since === null ? null : texts.server.standstill(aboutMoment(since, setting));
 }

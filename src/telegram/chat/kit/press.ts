@@ -64,3 +64,8 @@ export function undoRow(task: Task, entryId: string | null) {
   const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
   return [[button(texts.button.undo, data)]];
 }
+
+/** Tells this drawing from every other one: update ids are never given twice. */
+export function markFor({ updateId }: { readonly updateId: number }): string {
+  return updateId.toString(36);
+}

@@ -2,9 +2,9 @@ import type { Chat } from '../../../app/ports/chats.ts';
 import { settingsOf } from '../../../domain/chat-settings.ts';
 import type { Drawn } from '../../../domain/shown.ts';
 import type { Answer, ChatContext, ChatDeps, Place, Reply, SetUp } from '../context.ts';
-import { markFor } from '../kit/card.ts';
+import {} from '../kit/card.ts';
 import { clockIn } from '../kit/clock.ts';
-import { button, dataOf, type Rows } from '../kit/press.ts';
+import { button, dataOf, type Rows, markFor } from '../kit/press.ts';
 import { blocks, type Rich, drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 

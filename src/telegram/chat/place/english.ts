@@ -150,6 +150,8 @@ export const serverTexts = {
   late: (count: number, since: string): string => `${count} overdue, the oldest since ${since}`,
   tick: (at: string | null): string =>
     at === null ? 'The scheduler has not looked for due tasks yet.' : `Last look for due tasks: ${at}`,
+  standstill: (since: string): string =>
+    `The scheduler has been paused since ${since}: no worker is running. Runs wait for one.`,
   process: (role: Role, where: string, version: string): string => `Process: ${role} on ${where}, version ${version}`,
   worker: (isRunning: boolean): string => (isRunning ? 'The worker is running.' : 'The worker has stopped.'),
   staleLook: (at: string): string => `Last look for stale results: ${at}`,

@@ -15,11 +15,11 @@ import {
   toastOf,
   turnedDown,
 } from '../kit/answers.ts';
-import { markFor, taskName, settingFor } from '../kit/card.ts';
+import { taskName, settingFor } from '../kit/card.ts';
 import { aboutMoment, pastMoment } from '../kit/clock.ts';
 import { onNamedTask, permitted } from '../kit/guards.ts';
 import { impliedBy, type Implied } from '../kit/naming.ts';
-import { arg, dataOf, longId, shortId } from '../kit/press.ts';
+import { arg, dataOf, longId, shortId, markFor } from '../kit/press.ts';
 import { drawn } from '../kit/rich.ts';
 import { calledOf, refusal, shortName } from '../kit/rights.ts';
 import { texts } from '../texts.ts';

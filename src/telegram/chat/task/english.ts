@@ -51,8 +51,6 @@ export const taskTexts = {
   context: (fields: readonly string[], more: number): string =>
     `Context: ${and(fields)}${more === 0 ? '' : ` and ${more} more`}`,
   stale: (since: string): string => `Stale since ${since}`,
-  standstill: (since: string): string =>
-    `The scheduler has been paused since ${since}: no worker is running. Runs wait for one.`,
   /** `zone` is null where a line above names it. */
   last: (was: string, at: string, { done, zone, runs }: LastFacts): string => {
     const beside = [zone, runs === 0 ? null : plural(runs, { one: '{n} run', other: '{n} runs' })].filter(

@@ -233,13 +233,14 @@ async function onSqlite(): Promise<Base> {
 function onPostgres(): () => Promise<Base> {
   const open = worldsOf('postgres');
   return async () => {
-    const { engine, query } = await open();
-    const tables = await query(
+    const world = await open();
+    const { engine } = world;
+    const tables = await world.query(
       `select tablename as name from pg_tables where schemaname = current_schema() order by 1`,
     );
     return {
       p: await aPipeline({ engine }),
-      everything: () => contents(tables, (text) => query(`${text} order by 1, 2`)),
+      everything: () => contents(tables, (text) => world.query(`${text} order by 1, 2`)),
     };
   };
 }

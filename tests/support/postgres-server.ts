@@ -45,7 +45,7 @@ export interface PostgresOptions {
 
 export interface FreshDatabase {
   readonly url: string;
-  drop(): Promise<void>;
+  readonly drop: () => Promise<void>;
 }
 
 /** What the programs of the server run as; undefined is the account of this process. */

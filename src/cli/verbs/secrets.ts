@@ -110,7 +110,7 @@ function placeOf({ threadKey }: Session, operator: true | undefined) {
 async function valueFrom({ terminal }: Session, name: string): Promise<string> {
   const value = terminal.canAsk ? await terminal.askHidden(`Value of ${name}: `) : await terminal.read();
   if (terminal.canAsk && value.includes('\n'))
-    throw usage(`A value of several lines is read from its file: cronogram secret set ${name} < key.pem`);
+    throw usage(`A value of several lines is read from its file: cat key.pem | cronogram secret set ${name}`);
   if (value !== '') return value.replace(/\r?\n$/, '');
   throw usage(
     `Nothing was given as the value of ${name}. For example: printf %s "$KEY" | cronogram secret set ${name}`,

@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 export interface Connected {
   readonly client: pg.Client;
   /** At once, whether the server answers or not. */
-  drop(): void;
+  readonly drop: () => void;
 }
 
 /** A connection that waits no longer than this for its answers. */

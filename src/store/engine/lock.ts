@@ -146,7 +146,6 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
   const isWaitedFor = (error: AppError) => shared !== undefined && error instanceof HeldByOther;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
-  let isReleased = false;
   let last: Promise<unknown> = Promise.resolve();
   /** One question after the other. */
   const asked = (question: () => Promise<void>): Promise<void> => {
@@ -156,7 +155,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   };
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
-  let callOff = () => {};
+  let [isReleased, callOff] = [false, () => {}];
 
   const lose = (from: Taken, error: Error) => {
     if (from !== taken || !isHeld || isReleased) return;

@@ -12,7 +12,7 @@ import type { Engine, Script } from './engine.ts';
 import { lockFile, lockNameOf, lockPostgres, sessionPaceMs, type Holder, type Lock, type Session } from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
-import { createPulse, pulsePaceMs, signOfLife } from './pulse.ts';
+import { createPulse, signOfLife, type pulsePaceMs } from './pulse.ts';
 import { openSqlite, sqliteEngine } from './sqlite.ts';
 import { createStore, translate } from './store.ts';
 

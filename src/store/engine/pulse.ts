@@ -93,45 +93,55 @@ export function createPulse({ timer, ask, onSilent, pace = pulsePaceMs }: PulseD
       });
     });
 
-  const watched = (client: Client): Client => {
-    let givenUp: Silent | null = null;
-    return {
-      query: async (text, values) => {
-        // A transaction is not gone on with when one of its statements was given up.
-        if (givenUp !== null) throw givenUp;
-        try {
-          return await patiently(client.query(text, values));
-        } catch (error) {
-          if (error instanceof Silent) givenUp = error;
-          throw error;
-        }
-      },
-      release: (broken) => client.release(broken === true || givenUp !== null),
-    };
-  };
-
   return {
-    over: (pool) => ({
-      ...pool,
-      connect: async () => {
-        if (silent !== null) throw silent;
-        const lent = pool.connect();
-        try {
-          return watched(await patiently(lent));
-        } catch (error) {
-          // One that comes after it was given up is lent to nobody.
-          void lent.then(
-            (client) => client.release(true),
-            () => undefined,
-          );
-          throw error;
-        }
-      },
-    }),
+    over: (pool) => lending(pool, { patiently, silence: () => silent }),
     stop: () => {
       isStopped = true;
       callOff();
     },
+  };
+}
+
+interface Patience {
+  readonly patiently: <T>(work: Promise<T>) => Promise<T>;
+  readonly silence: () => Silent | null;
+}
+
+function lending(pool: Connections, { patiently, silence }: Patience): Connections {
+  return {
+    ...pool,
+    connect: async () => {
+      const silent = silence();
+      if (silent !== null) throw silent;
+      const lent = pool.connect();
+      try {
+        return watched(await patiently(lent), patiently);
+      } catch (error) {
+        // One that comes after it was given up is lent to nobody.
+        void lent.then(
+          (client) => client.release(true),
+          () => undefined,
+        );
+        throw error;
+      }
+    },
+  };
+}
+
+function watched(client: Client, patiently: Patience['patiently']): Client {
+  let givenUp: Silent | null = null;
+  return {
+    query: async (text, values) => {
+      // A transaction is not gone on with when one of its statements was given up.
+      if (givenUp !== null) throw givenUp;
+      try {
+        return await patiently(client.query(text, values));
+      } catch (error) {
+        if (error instanceof Silent) givenUp = error;
+        throw error;
+      }
+    },
+    release: (broken) => client.release(broken === true || givenUp !== null),
   };
 }
 

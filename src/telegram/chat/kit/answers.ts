@@ -5,7 +5,7 @@ import type { Drawn, Button } from '../../../domain/shown.ts';
 import type { Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext, Handler, Reaction } from '../context.ts';
 import { texts } from '../texts.ts';
-import { type Rows, button, inRows } from './press.ts';
+import { type Rows, button, dataOf, inRows, shortId } from './press.ts';
 import { shortened, type Rich, drawn, oneLine, say } from './rich.ts';
 
 /** Telegram shows at most 200 characters there. */
@@ -195,4 +195,10 @@ export function reactOr(
 ): Answer {
   const isWanted = settingsOf(place.chat.settings).reactions && messageId > 0;
   return isWanted ? { ...words, replies: [], reaction } : words;
+}
+
+/** The button that takes back what has just been done. */
+export function undoRow(task: Task, entryId: string | null) {
+  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
+  return [[button(texts.button.undo, data)]];
 }

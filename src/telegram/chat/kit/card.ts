@@ -1,7 +1,5 @@
 import type { ChatStore, OpenSnooze } from '../../../app/ports/chats.ts';
 import type { World } from '../../../app/ports/outside.ts';
-import type { AckStore } from '../../../app/ports/questions.ts';
-import type { RunView } from '../../../app/ports/runs.ts';
 import type { GrantStore, TaskStore } from '../../../app/ports/tasks.ts';
 import type { TruthStore } from '../../../app/ports/why.ts';
 import { skippedAhead, upcoming } from '../../../app/tasks/upcoming.ts';
@@ -21,7 +19,7 @@ import {
 import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
-import { actionLine, actionLines, answeredIn, filesOf } from './action.ts';
+import { actionLine, actionLines, filesOf } from './action.ts';
 import {
   standstill,
   aboutMoment,
@@ -33,10 +31,11 @@ import {
   zoneOf,
   type Setting,
 } from './clock.ts';
+import { type LastRun, lastRunOf, type LastRunStore, wasOf } from './last-run.ts';
 import { contextText, grantText, policyLines, type Held } from './policy.ts';
 import { button, dataOf, shortId, markFor } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
-import { calledOf, nameOf, shortName } from './rights.ts';
+import { nameOf } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */
 export interface CardFacts {
@@ -59,20 +58,12 @@ export interface CardFacts {
   readonly isTimeless?: true;
   /** With what is seldom looked for as well. */
   readonly isUnfolded?: boolean;
-  /** That nothing runs, where that is so. */
   readonly standstill?: string | null;
   /**
    * Two presses of one button, as it was drawn, have one effect; a button that was drawn anew is another one. So each
    * drawing has its own mark.
    */
   readonly mark: string;
-}
-
-/** Whether the result of a run has come, and whether somebody has done what it asks for, where it asks. */
-export interface LastRun {
-  readonly was: keyof typeof texts.task.lastWas;
-  readonly done: 'notAsked' | 'open' | 'notDone' | { readonly by: string };
-  readonly answered?: number | null;
 }
 
 /** The card of a task: what it is, how it stands, and everything that can be done to it. */
@@ -82,8 +73,7 @@ export function card(task: Task, facts: CardFacts): Drawn {
 
 export function cardText(task: Task, facts: CardFacts): Rich {
   const { task: words } = texts;
-  const next = nextText(task, facts);
-  const last = lastTexts(task, facts);
+  const [next, last] = [nextText(task, facts), lastTexts(task, facts)];
   const heading = words.heading(task.number, task.title);
   const isShort = isOneLine(task, facts);
   const isOver = isShort && isEnded(task);
@@ -97,13 +87,21 @@ export function cardText(task: Task, facts: CardFacts): Rich {
     skippedText(task, facts),
     snoozeText(task, facts),
     ...(isOver ? errors : last),
-    task.state === 'active' ? (facts.standstill ?? null) : null,
+    standstillText(task, facts),
     staleText(task, facts),
     grantText(task, facts),
-    task.topicState === 'blocked' && task.state !== 'deleted' ? words.topicBlocked : null,
+    topicText(task),
     ...(facts.isUnfolded === true ? foldedTexts(task, facts) : []),
     asOf === null || next !== null ? null : words.asOf(asOf),
   );
+}
+
+function standstillText({ state }: Task, { standstill: stands = null }: CardFacts): string | null {
+  return state === 'active' ? stands : null;
+}
+
+function topicText({ topicState, state }: Task): string | null {
+  return topicState === 'blocked' && state !== 'deleted' ? texts.task.topicBlocked : null;
 }
 
 /** A line that an event to come makes old tells its time. */
@@ -312,10 +310,10 @@ export function settingFor(
 
 export interface FactsDeps extends Pick<World, 'clock'> {
   readonly store: Pick<ChatStore, 'snoozesOf' | 'readUser'> &
-    Pick<TaskStore, 'listTaskRuns' | 'readRun'> &
+    Pick<TaskStore, 'listTaskRuns'> &
     Pick<GrantStore, 'readGrant'> &
     Pick<TruthStore, 'readPlanned'> &
-    Pick<AckStore, 'readAck'>;
+    LastRunStore;
 }
 
 /** Facts about a task as they stand now, wherever it is shown. */
@@ -336,40 +334,14 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
   };
 }
 
-/** Null where nothing has run, or nothing is known of it any more. */
-export async function lastRunOf(
-  { id: taskId, lastRunId, lastRunStatus, policies }: Task,
-  store: FactsDeps['store'],
-): Promise<LastRun | null> {
-  const run = lastRunId === null ? null : await store.readRun(lastRunId);
-  if (run === null || lastRunStatus === null) return null;
-  const was = wasOf(lastRunStatus, run.deliveries);
-  const { occurrenceId } = run;
-  if (policies.ack === undefined || occurrenceId === null) return { was, done: 'notAsked', answered: answeredIn(run) };
-  const ack = await store.readAck({ taskId, occurrenceId });
-  if (ack === null) return { was, done: 'notAsked' };
-  if (ack.doneBy !== null) return { was, done: { by: shortName(await calledOf({ store }, ack.doneBy)) } };
-  return { was, done: ack.status === 'open' ? 'open' : 'notDone' };
-}
-
-/** The work and its delivery can go wrong alone; the worst part counts. */
-function wasOf(status: NonNullable<Task['lastRunStatus']>, parts: RunView['deliveries']): LastRun['was'] {
-  if (status !== 'succeeded') return status;
-  if (parts.length === 0) return 'ran';
-  if (parts.some((part) => part.status === 'failed')) return 'notDelivered';
-  return parts.every((part) => part.status === 'delivered') ? 'delivered' : 'waits';
-}
-
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const facts = { dates, mark: markFor(ctx), standstill: await standstill(ctx, settingFor(task, ctx)) };
-  return { ...(await readFacts(task, ctx)), ...facts };
+  const stands = await standstill(ctx, settingFor(task, ctx));
+  return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
 }
 
-export async function cardOf(task: Task, ctx: ChatContext): Promise<Drawn> {
-  return card(task, await factsOf(task, ctx));
-}
+export const cardOf = async (task: Task, ctx: ChatContext): Promise<Drawn> => card(task, await factsOf(task, ctx));
 
 /** The card of a task that this person has made a moment ago: nothing has happened to it that would have to be read. */
 export function newCard(task: Task, ctx: ChatContext): Drawn {

@@ -1,7 +1,5 @@
 import type { Button } from '../../../domain/shown.ts';
-import type { Task } from '../../../domain/task.ts';
 import type { ChatContext, Press } from '../context.ts';
-import { texts } from '../texts.ts';
 
 /** Telegram's limit for what a button carries. */
 const dataBytesMax = 64;
@@ -57,12 +55,6 @@ export function longId(short: string): string {
 /** An argument of the button; empty when it has none at that place. */
 export function arg({ press }: Pick<ChatContext, 'press'>, index: number): string {
   return press?.args[index] ?? '';
-}
-
-/** The button that takes back what has just been done. */
-export function undoRow(task: Task, entryId: string | null) {
-  const data = entryId === null ? null : dataOf('undo', shortId(task.id), shortId(entryId));
-  return [[button(texts.button.undo, data)]];
 }
 
 /** Tells this drawing from every other one: update ids are never given twice. */

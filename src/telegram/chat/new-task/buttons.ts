@@ -7,7 +7,7 @@ import { titleFrom, type Task } from '../../../domain/task.ts';
 import { telegramThread, threadKeyOf } from '../../../domain/thread.ts';
 import { readTime, timeOr } from '../../../domain/when/asked.ts';
 import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
-import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo } from '../kit/answers.ts';
+import { redrawn, Refused, sentenceOf, templateFault, toastOf, triedTo, undoRow } from '../kit/answers.ts';
 import { cardOf, newCard, nextSentence, taskName } from '../kit/card.ts';
 import { scheduleText } from '../kit/clock.ts';
 import {
@@ -23,7 +23,7 @@ import {
   titleOf,
 } from '../kit/drafts.ts';
 import { onChat, onFound, targetOf } from '../kit/guards.ts';
-import { arg, button, dataOf, shortId, undoRow } from '../kit/press.ts';
+import { arg, button, dataOf, shortId } from '../kit/press.ts';
 import { drawn, lines } from '../kit/rich.ts';
 import { texts } from '../texts.ts';
 import { questionIn } from './beginning.ts';

@@ -12,14 +12,14 @@ import { DAY_MS } from '../../../domain/schedule/time/calendar.ts';
 import { ownerGonePause, type Task } from '../../../domain/task.ts';
 import type { Answer, ChatContext } from '../context.ts';
 import { newSecretLines } from '../kit/action.ts';
-import { answer, redrawn, Refused, triedTo, reactOr } from '../kit/answers.ts';
+import { answer, redrawn, Refused, triedTo, reactOr, undoRow } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere } from '../kit/card.ts';
 import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment, standstill } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere, isEditing, messageOf, type PlaceAndDate, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } from '../kit/naming.ts';
-import { arg, button, dataOf, shortId, type Rows, undoRow } from '../kit/press.ts';
+import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
 import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Claimable } from '../../app/ports/processes.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, least, pick } from '../engine/fields.ts';
-import { allOf, raw, sql } from '../engine/sql.ts';
+import { allOf, raw } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { isLostIn } from '../tables/work.ts';
 import { claimableIn } from './codec.ts';

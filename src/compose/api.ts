@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { createReadiness, shownToAll, type Ready, type Watched } from '../app/operations/readiness.ts';
 import { createRecent } from '../app/operations/recent.ts';
 import { createStatus, createUsage } from '../app/operations/status.ts';
-import { createTick } from '../app/pipeline/tick.ts';
+import { createTick } from '../app/operations/tick.ts';
 import type { Meter } from '../app/ports/metering.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewSchedule } from '../app/tasks/preview.ts';

@@ -8,6 +8,7 @@ import { createBacklogWord, grantsEndingChore } from '../app/housekeeping/backlo
 import { createHousekeeping, type Housekeeping } from '../app/housekeeping/housekeeper.ts';
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
+import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
 import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
@@ -20,6 +21,7 @@ import { createRunService } from '../app/pipeline/run-requests.ts';
 import { createRunner, type Runner } from '../app/pipeline/runner.ts';
 import { createScheduler, refreshChore, type Scheduler } from '../app/pipeline/scheduler.ts';
 import type { BlobStore } from '../app/ports/blobs.ts';
+import { noHints, type Hints, type WorkEngine } from '../app/ports/hints.ts';
 import type { Estimates, Meter } from '../app/ports/metering.ts';
 import type {
   Backups,
@@ -117,6 +119,10 @@ export interface Outside {
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
   readonly vault?: KeyRing;
+  /** What hands out work, given the bell of this process; absent where its loops look for themselves. */
+  readonly workEngine?: (bell: Bell, bootId: string) => WorkEngine;
+  /** Absent where there are no other processes. */
+  readonly hints?: Hints;
   /** Absent where the process has the database for itself. */
   readonly process?: ProcessFacts;
   /** Absent where each schedule is computed once. */
@@ -152,6 +158,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly worker: Worker;
   readonly processes: OwnProcess;
   readonly bell: Bell;
+  readonly jobs: Jobs;
   readonly alarms: Alarms;
   /** One look at the database for all who want to know how it stands. */
   readonly databaseLook: DatabaseLook;
@@ -193,12 +200,21 @@ export type RoomSettings = Pick<
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
-  const [bell, bootId] = [createBell(), world.ids.next()];
+  const [loops, bootId] = [createBell(), world.ids.next()];
+  const workEngine = (outside.workEngine ?? embeddedEngine)(loops, bootId);
+  const bell: Bell = { ring: (loop) => workEngine.wake(loop) };
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...processOf(outside, bell) });
-  const shared = { ...world, store, bell, bootId, processes, digest: sha256, batchMax, reckoning };
+  const processes = createProcesses({
+    ...world,
+    store,
+    id: bootId,
+    kinds: actions.kinds,
+    ...processOf(outside, (gone) => jobs.freed(gone)),
+  });
+  const heard = { bell, workEngine, hints: outside.hints ?? noHints };
+  const shared = { ...world, ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
   const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
@@ -225,6 +241,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
+  const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });
   const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
@@ -252,7 +269,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
       ...keptBy(settings, outside),
       chores: [...chores, ...others],
     }),
-    connect: (loop, ring) => bell.connect(loop, ring),
+    jobs,
+    connect: (loop, ring) => loops.connect(loop, ring),
   };
 }
 
@@ -291,10 +309,7 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-function processOf({ process = aloneProcess }: Outside, bell: Bell) {
-  const onFree = () => {
-    for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);
-  };
+function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => void) {
   return { facts: process, onFree };
 }
 
@@ -364,19 +379,4 @@ function paceOf(settings: RoomSettings): Rates {
     chatPerSecond: settings.TELEGRAM_RATE_CHAT,
     groupPerMinute: settings.TELEGRAM_RATE_GROUP,
   });
-}
-
-/** Connects whatever rings with loops that are made later; a ring before that is not lost, because a loop starts by looking. */
-interface Switchboard extends Bell {
-  connect(loop: LoopName, ring: () => void): void;
-}
-
-export function createBell(): Switchboard {
-  const rings = new Map<LoopName, () => void>();
-  return {
-    connect: (loop, ring) => {
-      rings.set(loop, ring);
-    },
-    ring: (loop) => rings.get(loop)?.(),
-  };
 }

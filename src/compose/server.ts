@@ -36,6 +36,7 @@ import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
 import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
 import { firstWords } from './greeting.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
+import { hearOthers, sharedWorkOf } from './shared-work.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -93,6 +94,7 @@ export async function startServer(starting: Starting): Promise<Server> {
       else world.log.error('database_away', { error: error.message });
     },
     timer: starting.world.timer,
+    log: world.log,
     turn: () => world.timer.yield(),
   });
   if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
@@ -166,6 +168,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
   const rooms = composeRooms(config, world, {
     store,
+    ...sharedWorkOf(opened, config.ROLE, starting.onLost),
     process: {
       role: config.ROLE,
       release: version,
@@ -208,10 +211,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const { sandbox } = wire;
   const pages = sandbox === null || travel === null ? null : openSandboxPages(world, { sandbox, travel, starters });
   const streams = createEventStreams(patient);
-  opened.onEvents(streams.hint);
-  opened.onDoubt(() => {
-    for (const loop of loops) loop.ring();
-  });
+  hearOthers(opened, { rooms, loops, streams });
   const measured = { ...made, meter, opened, pool };
   const api = createApi(config, {
     ...made,
@@ -241,6 +241,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   if (pages !== null) site.url = siteAddress(listening.port);
   if (does(config.ROLE, 'work')) await rooms.downtimes.open();
   for (const loop of loops) loop.start();
+  if (does(config.ROLE, 'work')) await rooms.jobs.start();
   telegramIn.start();
   heartbeat?.start();
   phase.run();
@@ -269,6 +270,7 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   pages?.close();
   const incoming = Promise.all([listening.drain(), telegramIn.stop(stopGraceMs)]);
   await phase.waitFor('requests and updates', incoming);
+  await phase.waitFor('jobs', rooms.jobs.stop());
   for (const loop of [...loops].reverse()) await phase.waitFor(`a step of the ${loop.name}`, loop.stop());
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   pool.close();

@@ -6,7 +6,7 @@ import type { Kinds } from '../app/actions/kinds.ts';
 import type { AuditReport } from '../app/housekeeping/audit.ts';
 import type { Reconcile } from '../app/housekeeping/reconcile.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
-import type { Ticked } from '../app/pipeline/tick.ts';
+import type { Ticked } from '../app/operations/tick.ts';
 import type { Clock } from '../app/ports/outside.ts';
 import type { Bulk } from '../app/tasks/bulk.ts';
 import type { AskedPreview, PreviewRequest } from '../app/tasks/preview.ts';

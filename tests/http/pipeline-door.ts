@@ -1,5 +1,5 @@
 import { createStatus, createUsage } from '../../src/app/operations/status.ts';
-import { createTick } from '../../src/app/pipeline/tick.ts';
+import { createTick } from '../../src/app/operations/tick.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { previewSchedule } from '../../src/app/tasks/preview.ts';
 import { createKeptAnswers } from '../../src/app/use-cases/kept-answers.ts';

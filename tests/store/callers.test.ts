@@ -138,6 +138,8 @@ test('only what is about all chats is looked up beyond those of a caller', () =>
     return count === 0 ? [] : [`${name} ${count}`];
   });
   expect(uses.toSorted()).toEqual([
+    // Jobs are hints for workers, who reach all chats.
+    'jobs/offers.ts 1',
     // A cursor is a place in the order of all events.
     'records/feeds.ts 2',
     // The budget of a person is spent from in every chat.

@@ -15,7 +15,7 @@ export interface Written {
 /** All that the store writes in SQL: templates, and texts that are handed to the engine as they stand. */
 function writtenStatements(): readonly Written[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && !/^(?:engine|tables|files)\//.test(name),
+    (name) => name.endsWith('.ts') && !/^(?:engine|tables|files|jobs)\//.test(name),
   );
   return files.flatMap((name) => {
     const text = readFileSync(join(folder, name), 'utf8');

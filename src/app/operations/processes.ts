@@ -41,7 +41,7 @@ interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
   readonly kinds: readonly string[];
   readonly facts: ProcessFacts;
   /** Something is free that others have held, or this process may go on after a break. */
-  readonly onFree: () => void;
+  readonly onFree: (ended: readonly string[]) => void;
 }
 
 /**
@@ -136,14 +136,14 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
     if (wasEnded) log.warn('process_was_ended', { process_id: id });
     if (failures > 0 || wasEnded) rescuesFrom = after + rescueAfterMs;
     if (found.isAnyGone && after >= rescuesFrom) await rescue();
-    if (failures > 0 || wasEnded || isNewKeeper) onFree();
+    if (failures > 0 || wasEnded || isNewKeeper) onFree([]);
   };
 
   const rescue = async () => {
     const { ended, runs, parts } = await store.rescueLeft(id);
     for (const gone of ended) log.warn('process_gone', { process_id: gone });
     if (runs + parts > 0) log.warn('rescued', { runs, parts });
-    if (runs + parts > 0) onFree();
+    if (ended.length + runs + parts > 0) onFree(ended);
   };
 
   const turn = async () => {

@@ -1,10 +1,13 @@
 import { answersInRowMax } from '../../domain/limits.ts';
 import type { Rates } from '../../domain/pacing/pace.ts';
+import { createLooks } from '../jobs/looks.ts';
+import { createWanted } from '../jobs/wanted.ts';
 import type { Pacer, Turn } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
+import type { WorkEngine } from '../ports/hints.ts';
 import type { EndedCall, OutboxPart, OutboxStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
-import type { Counts } from '../ports/pipeline.ts';
+import type { Batch, Counts } from '../ports/pipeline.ts';
 import type { Processes } from '../ports/processes.ts';
 import type { HousekeepingStore, StandingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
@@ -22,6 +25,11 @@ import { createLostClaims, tellTraced, waitAtMost } from './workers.ts';
 export interface Deliverer {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  /** Serves the chats that a job names, as far as they are free. Resolves when each was looked at. */
+  take(chatIds: readonly string[]): Promise<readonly string[]>;
+  refuse(): void;
+  /** Looks at the next step for what no job has named. */
+  look(): void;
   idle(): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
@@ -33,6 +41,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
     Pick<HousekeepingStore, 'letPartsGo'> &
     StandingStore;
   readonly pacer: Pacer;
+  readonly workEngine: Pick<WorkEngine, 'name'>;
   readonly rates: Rates;
   readonly batchMax: number;
   readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
@@ -41,6 +50,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
 }
 
 const nothing: Counts = { taken: 0, more: false };
+const none = () => false;
 
 /** How many answers each chat was sent in a row, and which chats have had so many that a result has its turn. */
 function createAnswersInRow() {
@@ -61,12 +71,40 @@ function createAnswersInRow() {
 
 export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { store, pacer, concurrency } = deps;
-  const inHand = createPartsInHand(deps);
+  const wanted = createWanted();
+  const hasJobs = deps.workEngine.name !== 'embedded';
+  const looks = createLooks(hasJobs);
+  const inHand = createPartsInHand(deps, (chats) => {
+    looks.later();
+    // What waits in a chat behind the part that has ended is named by nobody.
+    if (hasJobs) void wanted.want([...chats]).catch(() => undefined);
+  });
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
   const redraws = createRedraws({ ...deps, group: deps.rates.group });
   let after = '';
   let [opened, stopping] = [false, false];
+
+  const serve = async (which: Batch & { readonly only?: readonly string[] }) => {
+    const busy = new Set(inHand.chats());
+    const claimed = await claims.claim(() => pacer.claim({ ...which, after, resultsFirst: answers.full, busy }));
+    for (const { part, turn } of claimed?.parts ?? []) {
+      answers.note(part);
+      inHand.serve(part, turn);
+    }
+    return claimed;
+  };
+
+  const nextAt = async (now: number) => {
+    const isFull = inHand.size() >= concurrency;
+    const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
+    const partAt = soonest(nextPartAt, redrawAt);
+    const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
+    if (freeMs.length === 0) return partAt;
+    // A part that is ready by now and was not taken waits for its chat.
+    const freeAt = now + Math.max(Math.ceil(Math.min(...freeMs)), 1);
+    return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
+  };
 
   return {
     step: async (now, limit) => {
@@ -75,35 +113,39 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       if (!deps.processes.isHeld()) return nothing;
       if (!opened) await pacer.open();
       opened = true;
+      const isAnyNamed = wanted.isAny();
       const most = Math.min(limit, concurrency - inHand.size());
-      if (most <= 0) return nothing;
-      const busy = new Set(inHand.chats());
-      const claimed = await claims.claim(() =>
-        pacer.claim({ now, limit: most, after, resultsFirst: answers.full, busy }),
-      );
+      if (most <= 0 || !looks.isDue(now, isAnyNamed)) return nothing;
+      const isLook = looks.begin(now, isAnyNamed);
+      const claimed = isLook
+        ? await serve({ now, limit: most })
+        : (
+            await wanted.lookFor(most, async (only) => ({
+              claimed: await serve({ now, limit: most, only }),
+              left: none,
+            }))
+          ).claimed;
+      // The pace says when there is room again, and then all chats are looked at.
       if (claimed === null) return nothing;
       const { room, parts } = claimed;
-      for (const { part, turn } of parts) {
-        answers.note(part);
-        inHand.serve(part, turn);
-      }
+      if (!isLook) return { taken: parts.length, more: wanted.isAny() && inHand.size() < concurrency };
       after = parts.length === room ? (parts.at(-1)?.part.chatId ?? '') : '';
       if (parts.length === 0) {
         const drawn = await redraws.look(now);
         return { taken: drawn, more: drawn > 0 };
       }
-      return { taken: parts.length, more: parts.length === room && inHand.size() < concurrency };
+      const isMore = parts.length === room && inHand.size() < concurrency;
+      if (isMore) looks.now();
+      return { taken: parts.length, more: isMore || wanted.isAny() };
     },
-    nextAt: async (now) => {
-      const isFull = inHand.size() >= concurrency;
-      const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
-      const partAt = soonest(nextPartAt, redrawAt);
-      const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
-      if (freeMs.length === 0) return partAt;
-      // A part that is ready by now and was not taken waits for its chat.
-      const freeAt = now + Math.max(Math.ceil(Math.min(...freeMs)), 1);
-      return partAt === null || partAt <= now ? freeAt : Math.min(partAt, freeAt);
+    nextAt: (now) => looks.nextAt(now, () => nextAt(now)),
+    take: (chatIds) => {
+      const taken = wanted.want(chatIds);
+      deps.bell.ring('deliverer');
+      return taken;
     },
+    refuse: () => wanted.refuse(),
+    look: () => looks.now(),
     idle: () => inHand.idle(),
     stop: async (graceMs) => {
       stopping = true;
@@ -124,7 +166,7 @@ function createSignal() {
 }
 
 /** Parts on their way, one for each chat, until what became of them is written. */
-function createPartsInHand(deps: DelivererDeps) {
+function createPartsInHand(deps: DelivererDeps, freed: (chatIds: ReadonlySet<string>) => void) {
   const { store, bell, pacer, clock, log, bootId, rates } = deps;
   const busy = new Map<string, { readonly partId: string; readonly done: Promise<void> }>();
 
@@ -140,6 +182,7 @@ function createPartsInHand(deps: DelivererDeps) {
       );
       // The chat is free only now: its next part must find this one ended.
       for (const { chatId } of batch) busy.delete(chatId);
+      freed(new Set(batch.map(({ chatId }) => chatId)));
       bell.ring('deliverer');
     },
     instead: ({ chatId, end, call }, error) => ({ chatId, end: unwritable(end, error), call }),

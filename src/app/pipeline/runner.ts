@@ -1,13 +1,13 @@
 import { errorText } from '../../domain/errors.ts';
-import { admittedFault } from '../../domain/grant.ts';
-import * as limits from '../../domain/limits.ts';
-import { outgoingKey, type Obstacle } from '../../domain/occurrence.ts';
+import { outgoingKey } from '../../domain/occurrence.ts';
 import { takesKind, type KindRules } from '../../domain/processes/process.ts';
-import { taskSourceOf, type RunErrorCode, waitsForConsent } from '../../domain/run.ts';
-import { type Outcome, type Actions, isEffect } from '../actions/action.ts';
+import { taskSourceOf } from '../../domain/run.ts';
+import type { Outcome, Actions } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
-import { effectText } from '../actions/form.ts';
+import { createLooks } from '../jobs/looks.ts';
+import { createWanted } from '../jobs/wanted.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
+import type { WorkEngine } from '../ports/hints.ts';
 import type { Log, World } from '../ports/outside.ts';
 import type {
   Batch,
@@ -15,16 +15,16 @@ import type {
   RunEnd,
   RunStore,
   StartableRun,
+  StartBatch,
   Started,
   StartedRun,
-  StartPlan,
-  Unreadable,
 } from '../ports/pipeline.ts';
 import type { Claimable, Processes } from '../ports/processes.ts';
 import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
-import { brokenEnd, endOf, thrownEnd, noticesOf } from './runner-ends.ts';
+import { brokenEnd, endOf, thrownEnd } from './runner-ends.ts';
 import { filesOf, keepFiles, type FileDeps } from './runner-files.ts';
+import { startPlan } from './runner-starts.ts';
 import { createLostClaims, createProgress, tellTraced, waitAtMost } from './workers.ts';
 
 /**
@@ -34,6 +34,14 @@ import { createLostClaims, createProgress, tellTraced, waitAtMost } from './work
 export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
+  /** Starts the runs that a job names, as there are places. Answers those for which there is no place; the others were started, or are not ready. */
+  take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<readonly string[]>;
+  /** Kinds of which there is no place for one more. */
+  full(): readonly string[];
+  /** What jobs have named and was not started is left to others. */
+  refuse(): void;
+  /** Looks at the next step for what no job has named. */
+  look(): void;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
   /** Whether the run is live here, or has an end that is not written yet. */
@@ -47,6 +55,7 @@ interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'>
   readonly actions: Actions;
   readonly reckoning: Reckoning;
   readonly bootId: string;
+  readonly workEngine: Pick<WorkEngine, 'name' | 'free'>;
   readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone' | 'self'>;
   /** Kinds of actions that this process does, and how many of each at once. */
   readonly takes: KindRules;
@@ -72,6 +81,8 @@ interface Live {
   readonly done: Promise<void>;
 }
 
+const nothing: Counts = { taken: 0, more: false };
+
 export function createRunner(deps: RunnerDeps): Runner {
   const { store, bell, log, timer } = deps;
   const live = new Map<string, Live>();
@@ -79,10 +90,15 @@ export function createRunner(deps: RunnerDeps): Runner {
   const inHand = new Set<string>();
   const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
   let stopping = false;
+  const wanted = createWanted();
+  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const isFull = (kind: string) => isKindFull(deps, kind, countOf(kindsOf(live)).get(kind));
 
   const ends = createCollector<RunEnd>(deps, deps.batchMax, {
     write: async (batch) => {
       await finish(deps, batch);
+      looks.later();
+      deps.workEngine.free();
       for (const { run } of batch) inHand.delete(run.id);
     },
     instead: (end, error) => brokenEnd(end, deps.clock.now(), `the result could not be written: ${error}`),
@@ -111,19 +127,45 @@ export function createRunner(deps: RunnerDeps): Runner {
   return {
     step: async (now, limit) => {
       await claims.letGo();
-      if (live.size > 0) {
+      if (live.size > 0 && looks.isForCancels(now)) {
         for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
       }
       const free = Math.min(limit, deps.concurrency - live.size);
-      if (stopping || free <= 0 || !deps.processes.isHeld()) return { taken: 0, more: false };
-      const kinds = [...live.values()].map(({ kind }) => kind);
-      const { taken, more, started } = await claims.claim(() => startSome(deps, { now, limit: free }, kinds));
+      wanted.leave((kind) => free <= 0 || isFull(kind));
+      const isAnyNamed = wanted.isAny();
+      if (stopping || free <= 0 || !looks.isDue(now, isAnyNamed) || !deps.processes.isHeld()) return nothing;
+      const start = (which: Omit<StartBatch, keyof Batch>) =>
+        claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
+      const isLook = looks.begin(now, isAnyNamed);
+      const { taken, more, started } = isLook
+        ? await start(looks.queuedBefore(now))
+        : await wanted.lookFor(free, (only) => start({ only }));
       for (const one of started) execute(one);
+      if (isLook && more) looks.now();
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
-      return { taken, more: more && live.size < deps.concurrency };
+      return { taken, more: (more || wanted.isAny()) && live.size < deps.concurrency };
     },
-    nextAt: (now) => (live.size >= deps.concurrency ? Promise.resolve(null) : store.nextRunAt(now, claimableOf(deps))),
+    nextAt: async (now) => {
+      if (live.size >= deps.concurrency) return null;
+      return looks.nextAt(now, () => store.nextRunAt(now, claimableOf(deps)));
+    },
+    take: ({ kind, runs }) => {
+      const taken = wanted.want(runs, kind);
+      bell.ring('runner');
+      return taken;
+    },
+    full: () => {
+      const counts = countOf(kindsOf(live));
+      for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
+      const isAllFull = live.size + wanted.size() >= deps.concurrency || !deps.processes.isHeld();
+      const paused = new Set(deps.pausedKinds?.());
+      return deps.actions.kinds.filter(
+        (kind) => isAllFull || paused.has(kind) || isKindFull(deps, kind, counts.get(kind)),
+      );
+    },
+    refuse: () => wanted.refuse(),
+    look: () => looks.now(),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
@@ -142,34 +184,50 @@ export function createRunner(deps: RunnerDeps): Runner {
   };
 }
 
+function kindsOf(live: ReadonlyMap<string, Live>): string[] {
+  return [...live.values()].map(({ kind }) => kind);
+}
+
+function countOf(kinds: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+function isKindFull({ concurrency, takes }: RunnerDeps, kind: string, count = 0): boolean {
+  const share = kind === 'message' ? Infinity : Math.ceil(concurrency * shareMax);
+  return count >= (takes.limits.get(kind) ?? share);
+}
+
 function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: RunnerDeps): Claimable {
   const others = actions.kinds.filter((kind) => !takesKind(takes, kind));
   return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
 }
 
+/** What it started, and the ids of what had no place. */
+type SomeStarted = Started & { readonly left: (id: string) => boolean };
+
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
-function startSome(deps: RunnerDeps, at: Batch, live: readonly string[]): Promise<Started> {
-  const most = Math.ceil(deps.concurrency * shareMax);
-  const counted = () => {
-    const counts = new Map<string, number>();
-    for (const kind of live) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return counts;
-  };
-  const mostOf = (kind: string) => deps.takes.limits.get(kind) ?? (kind === 'message' ? Infinity : most);
-  const isFull = (kind: string, count = 0) => count >= mostOf(kind);
-  const without = [...counted()].filter(([kind, count]) => isFull(kind, count)).map(([kind]) => kind);
-  return deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
-    const counts = counted();
+async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string[]): Promise<SomeStarted> {
+  const without = [...countOf(live)].filter(([kind, count]) => isKindFull(deps, kind, count)).map(([kind]) => kind);
+  const left = new Set<string>();
+  const made = await deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
+    const counts = countOf(live);
+    left.clear();
     return runs.flatMap((run) => {
       // A run that a dead process left behind had its place.
       if ('unreadable' in run || run.status === 'running') return startPlan(deps, run, at.now);
       const { kind } = run.input.action;
-      if (isFull(kind, counts.get(kind))) return [];
+      if (isKindFull(deps, kind, counts.get(kind))) {
+        left.add(run.id);
+        return [];
+      }
       const plan = startPlan(deps, run, at.now);
       if (plan.does === 'start') counts.set(kind, (counts.get(kind) ?? 0) + 1);
       return plan;
     });
   });
+  return { ...made, left: (id) => left.has(id) };
 }
 
 function tellStarted(
@@ -280,106 +338,4 @@ function scopesOf(actions: Actions, { input, grant, createdAt }: StartableRun): 
 function keyOf({ id, taskId, input }: StartableRun): string {
   if (input.again !== undefined) return input.again.outgoingKey;
   return taskId === null || input.slotAt === null ? `run:${id}` : outgoingKey(taskId, input.slotAt);
-}
-
-/** Whether a claimed run may start, has to wait, or how it ends without an attempt. */
-function startPlan(deps: RunnerDeps, run: StartableRun | Unreadable, now: number): StartPlan {
-  const { actions, ids, log } = deps;
-  if ('unreadable' in run) {
-    log.error('run_unreadable', { run_id: run.id, reason: run.unreadable });
-    const error = `unreadable: ${run.unreadable}`;
-    return ended(run.id, { status: 'failed', occurrence: 'failed', errorCode: 'internal', error });
-  }
-  const interrupted = run.status === 'running';
-  const refused = refusal(actions, run, now) ?? withoutConsent(run, now);
-  if (refused !== null) {
-    const { status, error } = refused;
-    const notices = noticesOf(ids, run, { status, error, attempts: run.attempts, finishedAt: now });
-    return { ...ended(run.id, refused), interrupted, notices };
-  }
-  const waits = consentPlan(actions, ids, run, now);
-  if (waits !== null) return { ...waits, interrupted };
-  const { action: spec } = run.input;
-  const hold = holdOf(actions, run, now);
-  if (hold !== null) return { runId: run.id, does: 'wait', interrupted, ...hold };
-  const costs = interrupted || run.reserved === null ? deps.reckoning.costsOf(spec) : null;
-  if (costs === null) return { runId: run.id, does: 'start', interrupted };
-  const without = { ...ended(run.id, leftOut('budget')), interrupted };
-  return { runId: run.id, does: 'start', interrupted, reserve: { costs, without } };
-}
-
-/** A test begins whatever holds it, so that it says within its attempt what stands in the way. */
-function holdOf(actions: Actions, { id: runId, taskId, input }: StartableRun, now: number) {
-  if (input.message?.isTest === true) return null;
-  const { action: spec } = input;
-  return actions.get(spec.kind)?.hold?.({ spec, runId, taskId }, now) ?? null;
-}
-
-/** Null where it may happen: nobody needs to allow it, or somebody has. */
-function consentPlan(
-  actions: Actions,
-  ids: RunnerDeps['ids'],
-  { id, taskId, input, policy, consent }: StartableRun,
-  now: number,
-): Extract<StartPlan, { does: 'wait' }> | null {
-  const action = actions.get(input.action.kind);
-  const isAsked = taskId !== null && policy.approval === 'required' && isEffect(action, input.action);
-  if (!isAsked || consent?.is === 'given') return null;
-  const waits = { runId: id, does: 'wait', interrupted: false, reason: waitsForConsent } as const;
-  if (consent !== null) return { ...waits, until: consent.is === 'asked' ? consent.decideBy : now };
-  const decideBy = now + effectExpiryMs;
-  const text = effectText(action?.form, input.action).slice(0, limits.approvalQuoteMax);
-  return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
-}
-
-/** It ends before the next slot of a daily task, which would find its run in the way. */
-const effectExpiryMs = limits.approvalExpiryMs - 60_000;
-
-/** The effect was refused, or nobody allowed it in time. */
-function withoutConsent({ consent, status }: StartableRun, now: number): Refusal | null {
-  if (status === 'running' || consent === null || consent.is === 'given') return null;
-  if (consent.is === 'asked' && consent.decideBy > now) return null;
-  const error = consent.is === 'asked' ? 'nobody approved it in time' : 'discarded';
-  return { status: 'cancelled', occurrence: 'skipped', reason: 'discarded', errorCode: 'not_allowed', error };
-}
-
-interface Refusal {
-  readonly status: 'failed' | 'cancelled';
-  readonly occurrence: 'failed' | 'cancelled' | 'skipped';
-  readonly reason?: Extract<StartPlan, { does: 'end' }>['reason'];
-  readonly error: string;
-  readonly errorCode: RunErrorCode;
-}
-
-const calledOff = { status: 'cancelled', occurrence: 'cancelled', errorCode: 'cancelled' } as const;
-
-function ended(runId: string, { reason = null, ...refusal }: Refusal): Extract<StartPlan, { does: 'end' }> {
-  return { runId, does: 'end', interrupted: false, reason, ...refusal };
-}
-
-function refusal(actions: Actions, run: StartableRun, now: number): Refusal | null {
-  if (run.cancelRequested) return { ...calledOff, reason: 'cancelled', error: 'cancelled' };
-  if (run.taskState === 'deleted') {
-    return { ...calledOff, reason: 'deleted', error: 'the task was deleted' };
-  }
-  const { action: spec } = run.input;
-  const action = actions.get(spec.kind);
-  // An attempt that was lost may have done something, whatever has become of its kind.
-  if (action === undefined) return run.status === 'running' ? afterCrash(false, run) : leftOut('gone_kind');
-  const at = { admittedAt: run.createdAt, now };
-  const fault = run.taskId === null ? null : admittedFault(run.grant, actions.scopesOf(spec), at);
-  if (fault !== null) return leftOut(fault);
-  return run.status === 'running' ? afterCrash(action.repeatable(spec), run) : null;
-}
-
-function leftOut(reason: Obstacle | 'budget'): Refusal {
-  return { status: 'cancelled', occurrence: 'skipped', errorCode: 'not_allowed', reason, error: reason };
-}
-
-/** An attempt lost in a crash costs no retry, but it is repeated only if that does no harm, and not for ever. */
-function afterCrash(repeatable: boolean, run: StartableRun): Refusal | null {
-  const lost = { status: 'failed', occurrence: 'failed', errorCode: 'interrupted' } as const;
-  if (!repeatable) return { ...lost, error: 'interrupted, effects unknown' };
-  if (run.interruptions + 1 < limits.interruptionsMax) return null;
-  return { ...lost, error: `interrupted ${limits.interruptionsMax} times` };
 }

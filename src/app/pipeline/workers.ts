@@ -1,7 +1,8 @@
 import { errorText } from '../../domain/errors.ts';
 import type { Log, LoopName, Timer, World } from '../ports/outside.ts';
-import type { Progress, RunStore } from '../ports/pipeline.ts';
+import type { RunStore } from '../ports/pipeline.ts';
 import type { Processes } from '../ports/processes.ts';
+import type { Progress } from '../ports/runs.ts';
 
 /** Workers, which are the runner and the deliverer: their work goes on after the step that took it up. */
 

@@ -25,6 +25,8 @@ export const noHints: Hints = { publish: () => {}, on: () => () => {} };
 export interface Offer {
   readonly runs?: readonly OfferedRun[];
   readonly chats?: readonly string[];
+  /** A run that is under way was called off. */
+  readonly isCancel?: true;
 }
 
 export interface OfferedRun {
@@ -32,3 +34,47 @@ export interface OfferedRun {
   /** Null for a row from before there was one. */
   readonly kind: string | null;
 }
+
+/** A few of the runs of one kind, or of the chats, that were offered: ids and nothing else, because the rows say what is to be done. */
+export type Job = { readonly id: string } & (
+  | { readonly kind: string; readonly runs: readonly string[] }
+  | { readonly chats: readonly string[] }
+);
+
+/** Whoever works in this process. */
+export interface Claimant {
+  /** Kinds of actions of which it takes runs. */
+  readonly kinds: readonly string[];
+  /** Those of which it has no place for one more just now; their jobs are left to others. */
+  readonly full: () => readonly string[];
+  /** Runs were called off; those of this worker may be among them. */
+  readonly cancelled: () => void;
+  /** Is given a job, and says of it `complete` or `fail`. */
+  readonly work: (job: Job) => void;
+}
+
+/**
+ * What hands out work among the processes, chosen by its name. Its jobs are hints: one that is lost, comes twice or names what is gone
+ * costs time, because a run is started by its row alone.
+ */
+export interface WorkEngine {
+  readonly name: EngineName;
+  /** From now on jobs come to this worker. Each is its own until it is completed or failed, or until the worker is gone. */
+  claim(worker: Claimant): Promise<void>;
+  /** What of it had no place here comes to whoever has one. */
+  complete(job: Job, left?: readonly string[]): void;
+  /** It comes once more, to whoever is free; after a few times the row alone is left. */
+  fail(job: Job, error: string): void;
+  /** Runs that are under way were called off: whoever holds them looks. */
+  cancel(): void;
+  /** A row is ready for this loop, in whichever process it turns. */
+  wake(loop: LoopName): void;
+  /** A place has become free: jobs that were left are looked for again. */
+  free(): void;
+  /** Jobs of processes that are gone come to others. */
+  release(processIds: readonly string[]): Promise<void>;
+  /** No more jobs come; resolves when those that were given have been completed or failed. */
+  stop(): Promise<void>;
+}
+
+export type EngineName = 'embedded' | 'graphile' | 'memory';

@@ -151,6 +151,8 @@ export interface OutboxBatch extends Batch {
   readonly after: string;
   /** Chats that were sent so many answers in a row that a result has its turn before the next one. */
   readonly resultsFirst?: ReadonlySet<string>;
+  /** Chats that a job has named: of these alone. */
+  readonly only?: readonly string[];
 }
 
 export interface OutboxStore {

@@ -19,6 +19,7 @@ import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
 import type { FileRef, Watched } from './blobs.ts';
 import type { Claimable } from './processes.ts';
+import type { Finished, Progress } from './runs.ts';
 
 /** The store: every method is one transaction, and no transaction leaves it. */
 
@@ -275,13 +276,6 @@ export interface NewApproval {
   readonly decideBy: number;
 }
 
-export interface Finished {
-  /** Ends that were written; the others had lost their claim. */
-  readonly written: number;
-  /** Tasks that failed too often in a row, or whose run was harmful. */
-  readonly autoPaused: readonly string[];
-}
-
 /** The store of the scheduler. */
 export interface SlotStore {
   /** Locks due tasks, oldest first, and writes what `plan` decided about them. */
@@ -373,13 +367,10 @@ export interface StartBatch extends Batch {
   readonly claimable?: Claimable;
   /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
   readonly without?: readonly string[];
-}
-
-export interface Progress {
-  readonly runId: string;
-  readonly fence: number;
-  readonly text: string;
-  readonly at: number;
+  /** Of these alone, and nothing that was left behind. */
+  readonly only?: readonly string[];
+  /** Runs that wait for their first attempt since then have jobs of their own. */
+  readonly queuedBefore?: number;
 }
 
 export interface Started extends Counts {

@@ -207,3 +207,17 @@ export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | null;
 }
+
+export interface Finished {
+  /** Ends that were written; the others had lost their claim. */
+  readonly written: number;
+  /** Tasks that failed too often in a row, or whose run was harmful. */
+  readonly autoPaused: readonly string[];
+}
+
+export interface Progress {
+  readonly runId: string;
+  readonly fence: number;
+  readonly text: string;
+  readonly at: number;
+}

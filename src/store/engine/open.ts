@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import type { Backups } from '../../app/ports/outside.ts';
+import type { Backups, Log } from '../../app/ports/outside.ts';
 import type { Store } from '../../app/ports/store.ts';
 import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts';
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
+import { openSharedWork, type SharedWork } from '../jobs/shared-work.ts';
 import { connect, leadsToPooler, pooled } from './connect.ts';
 import type { Engine, Script } from './engine.ts';
 import { lockFile, lockNameOf, lockPostgres, sessionPaceMs, type Holder, type Lock, type Session } from './lock.ts';
@@ -28,6 +29,8 @@ export interface Opened {
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
   readonly connections: (() => ConnectionsUsed) | null;
+  /** Null where this process has the database for itself. */
+  readonly work: SharedWork | null;
   /** Has this called after each commit of this process that has written events. */
   onEvents(call: () => void): void;
   /** Has this called after each transaction without an answer: it may be committed, and nobody rings for what it left. */
@@ -43,6 +46,7 @@ export interface Opening {
   /** The database is away, and why; null when it is back. */
   readonly onAway?: (error: Error | null) => void;
   readonly timer: Session['timer'];
+  readonly log?: Log;
   readonly pace?: Session['pace'];
   readonly pulsePace?: typeof pulsePaceMs | undefined;
   /** Absent where this process wants the database for itself. */
@@ -157,6 +161,7 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 async function openPostgres(opening: Opening): Promise<Opened> {
   const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, pulsePace, shared, poolMax } = opening;
   let pool: Pool | null = null;
+  let work: SharedWork | null = null;
   const away = tellingAway(onAway, () => pool?.drop());
   const lock = await lockPostgres({
     url: directUrl,
@@ -178,7 +183,9 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
     const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
     const connections = whileHeld(pulse.over(pool), lock);
-    const made = opened(postgresEngine(connections, { home: lends ? home : null, hasCallers }), migrated, lock);
+    const engine = postgresEngine(connections, { home: lends ? home : null, hasCallers });
+    work = shared === undefined ? null : await openWork(opening);
+    const made = opened(work?.over(engine) ?? engine, migrated, lock, work);
     return {
       ...made,
       keepsCallers: hasCallers,
@@ -195,6 +202,14 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     await lock.release();
     throw error;
   }
+}
+
+const silent = () => undefined;
+const noLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
+function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening): Promise<SharedWork> {
+  const { host, pid, since } = holder;
+  return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log });
 }
 
 /** What answers first; what the second of them met is told where neither does. */
@@ -216,7 +231,12 @@ function tellingAway(onAway: (error: Error | null) => void, drop: () => void) {
 }
 
 /** The lock goes last: whoever gets it next must find a database that nobody writes to. */
-function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, OfServer> {
+function opened(
+  engine: Engine,
+  migrated: Migrated,
+  lock: Lock,
+  work: SharedWork | null = null,
+): Omit<Opened, OfServer> {
   let [wroteEvents, doubted] = [() => {}, () => {}];
   const store = createStore(
     tellingOfEvents(
@@ -227,6 +247,7 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, Of
   return {
     store,
     migrated,
+    work,
     onEvents: (call) => {
       wroteEvents = call;
     },
@@ -235,6 +256,7 @@ function opened(engine: Engine, migrated: Migrated, lock: Lock): Omit<Opened, Of
     },
     close: async () => {
       try {
+        await work?.close();
         await store.close();
       } finally {
         await lock.release();

@@ -29,6 +29,7 @@ import { downtimeStore } from '../records/downtimes.ts';
 import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
+import { runLooks } from '../runs/looks.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
 import { spendingStore } from '../spending/limits.ts';
@@ -93,6 +94,7 @@ export function createStore(engine: Engine): Store {
     }),
     ...bind(engine, 'transactLightly', { ...retentionStore, ...asidePace, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
+      ...runLooks,
       ...taskReads,
       ...chunkReads,
       ...watchReads,

@@ -174,7 +174,8 @@ export function* doubtLeftBehind(now: number): Script<void> {
 }
 
 /** The chats after the one served last come first, so that no chat starves behind those with smaller ids. */
-function* chatsInTurn(at: Turn, busy: number): Script<string[]> {
+function* chatsInTurn(at: Turn, busy: number): Script<readonly string[]> {
+  if (at.only !== undefined) return at.only;
   const limit = at.limit + busy;
   const later = yield* chatsAfter(at.after, at.now, limit);
   if (at.after === '' || later.length >= limit) return later;

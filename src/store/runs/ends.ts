@@ -1,4 +1,5 @@
-import type { Finished, RunEnd } from '../../app/ports/pipeline.ts';
+import type { RunEnd } from '../../app/ports/pipeline.ts';
+import type { Finished } from '../../app/ports/runs.ts';
 import { shownNotedMs } from '../../domain/limits.ts';
 import type { Obstacle } from '../../domain/occurrence.ts';
 import type { RunErrorCode } from '../../domain/run.ts';

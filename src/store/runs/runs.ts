@@ -1,9 +1,9 @@
-import type { Progress, RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
-import type { Claimable } from '../../app/ports/processes.ts';
+import type { RunStore, StartBatch, Started, StartedRun, StartPlan } from '../../app/ports/pipeline.ts';
+import type { Progress } from '../../app/ports/runs.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { NewRun } from '../../domain/run.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, least, pick } from '../engine/fields.ts';
+import { columns, pick } from '../engine/fields.ts';
 import {
   allOf,
   forUpdateSkipLocked,
@@ -20,7 +20,6 @@ import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
 import { book, refusedRoom, reservedValues } from '../spending/budgets.ts';
-import { isLostIn } from '../tables/work.ts';
 import { autoPause, pauseForOwners } from '../tasks/auto-pauses.ts';
 import { tellMayNotRun } from '../tasks/grants.ts';
 import { insertRuns, unpaidIn } from './claims.ts';
@@ -36,10 +35,11 @@ import {
   type StartableRow,
 } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { lost } from './looks.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns, noteProgress, cancelRequested, nextRunAt, wakeRuns };
+export const runStore = { addRun, startRuns, finishRuns, noteProgress, wakeRuns };
 
 const { runs } = columns;
 const released = { bootId: null, reservedAt: null } as const;
@@ -63,7 +63,8 @@ function* addRun(run: NewRun): Script<{ runId: string; created: boolean }> {
  * until every earlier live run of its lane has ended.
  */
 function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['startRuns']>[2]): Script<Started> {
-  const found = [...(yield* leftBehind(at)), ...(yield* ready(at))].slice(0, at.limit);
+  const left = at.only === undefined ? yield* leftBehind(at) : [];
+  const found = [...left, ...(yield* ready(at))].slice(0, at.limit);
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
@@ -83,18 +84,18 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   };
 }
 
-function* ready({ now, limit, without = [], claimable }: StartBatch): Script<StartableRow[]> {
+function* ready({ now, limit, without = [], claimable, only, queuedBefore }: StartBatch): Script<StartableRow[]> {
+  const named = only === undefined ? allOf() : sql`r.id in ${list(only)}`;
+  const waited = queuedBefore === undefined ? allOf() : sql`(r.status = 'backoff' or r.ready_at <= ${queuedBefore})`;
   const others = allOf(notOf(without), claimableIn(claimable));
   return yield* all(
     select(startableFields)`from ${startableSource}
-      where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${others}
+      where r.status in ('queued', 'backoff') and r.ready_at <= ${now} and ${named} and ${waited} and ${others}
         and (r.lane is null or not exists (select 1 from runs e where e.lane = r.lane and e.lane is not null
           and e.status in ('queued', 'running', 'backoff', 'waiting') and e.id < r.id))
       order by r.rank, r.ready_at ${limited(limit)} ${skipLocked('r')}`,
   );
 }
-
-const lost = raw(`r.status = 'running' and ${isLostIn('r')}`);
 
 function* leftBehind({ limit, claimable }: StartBatch): Script<StartableRow[]> {
   const isOurs = allOf(lost, claimableIn(claimable));
@@ -353,28 +354,6 @@ function* noteProgress({ runId, fence, text: progress, at }: Progress): Script<v
       return { kind: 'run.progress', at, taskId, ref: runId, data };
     }),
   );
-}
-
-function* cancelRequested(bootId: string): Script<readonly string[]> {
-  const found = yield* all(
-    select(pick(runs, 'id'))`from runs
-      where status = 'running' and boot_id = ${bootId} and cancel_requested_at is not null`,
-  );
-  return found.map(({ id }) => id);
-}
-
-/**
- * The next instant at which a run becomes ready; null when there is none. What is ready now but was not taken is held by
- * its lane or for want of room, and is rung for when its holder ends. A run that was left behind is ready at once.
- */
-function* nextRunAt(now: number, claimable?: Claimable): Script<number | null> {
-  const isOurs = allOf(lost, claimableIn(claimable));
-  const left = yield* one(select(pick(runs, 'id'))`from runs r where ${isOurs} limit 1`);
-  if (left !== undefined) return now;
-  const found = yield* one(
-    select({ at: least(runs.readyAt) })`from runs where status in ('queued', 'backoff') and ready_at > ${now}`,
-  );
-  return found?.at ?? null;
 }
 
 /** Those that were called off, or begin already, are left as they are. */

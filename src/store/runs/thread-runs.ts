@@ -19,7 +19,7 @@ import {
   text,
   type Sql,
 } from '../engine/sql.ts';
-import { all, hold, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, hold, offer, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { nameDeed, recordVerbs, tellComplete, tellEvents } from '../records/journal.ts';
 
 /** Threads: talk without a task, and all runs that are under way there. */
@@ -163,6 +163,7 @@ export function* callOff(runs: readonly RunOfTask[], reason: string, now: number
     set: () => ({ cancelRequestedAt: now, cancelReason: reason }),
     where: ({ id }) => sql`id = ${id} and status = 'running' and cancel_requested_at is null`,
   });
+  if (asked.length > 0) yield* offer({ isCancel: true });
   yield* tellEvents(ended.map(({ id, taskId }) => ({ kind: 'run.cancelled', at: now, taskId, ref: id })));
   yield* countBegun(
     ended.map(({ id }) => id),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createBacklogWord } from '../../../src/app/housekeeping/backlog.ts';
-import { createBell } from '../../../src/compose/assembly.ts';
+import { createBell } from '../../../src/app/jobs/jobs.ts';
 import { backlogEveryMs } from '../../../src/domain/limits.ts';
 import { countingIds } from '../../support/fakes.ts';
 import { minute, start, withTask } from '../../support/pipeline.ts';

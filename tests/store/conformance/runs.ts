@@ -96,6 +96,19 @@ export function runTests(open: OpenWorld): void {
     expect((await startEvery(world, nine)).map(({ run }) => run.id)).toEqual([call]);
   });
 
+  test('a job starts the runs that it names and no others, and a look those that no job has started for long', async () => {
+    const world = await open();
+    const add = (createdAt: number) => world.store.addRun(world.make.newRun({ createdAt }));
+    const [old, named, fresh] = [await add(nine - minute), await add(nine), await add(nine)];
+    const only = [named.runId, 'gone'];
+    expect((await world.store.startRuns({ ...ready, only }, bootId, startAll)).started).toMatchObject([
+      { run: { id: named.runId } },
+    ]);
+    const looked = await world.store.startRuns({ ...ready, queuedBefore: nine - minute / 2 }, bootId, startAll);
+    expect(looked.started.map(({ run }) => run.id)).toEqual([old.runId]);
+    expect((await startEvery(world, nine)).map(({ run }) => run.id)).toEqual([fresh.runId]);
+  });
+
   test('an effect waits for somebody to let it happen, and the first word about it counts', async () => {
     const world = await open();
     const { runId } = await world.store.addRun(world.make.newRun());

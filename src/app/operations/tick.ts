@@ -1,7 +1,7 @@
 import { tickWaitMs } from '../../domain/limits.ts';
+import { waitAtMost } from '../pipeline/workers.ts';
 import type { LoopName, Timer } from '../ports/outside.ts';
 import type { Counts } from '../ports/pipeline.ts';
-import { waitAtMost } from './workers.ts';
 
 /** One round through the loops, for whoever brings a clock of their own, and for those who do not want to wait. */
 

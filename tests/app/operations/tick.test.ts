@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTick } from '../../../src/app/pipeline/tick.ts';
+import { createTick } from '../../../src/app/operations/tick.ts';
 import { createLoop } from '../../../src/system/loop.ts';
 import { aPipeline, hour, minute, type Pipeline, hourly, withTask } from '../../support/pipeline.ts';
 

@@ -1,0 +1,48 @@
+import { sleepMaxMs } from '../../domain/limits.ts';
+
+/**
+ * When a loop looks for itself. Where nobody hands out jobs it does so at every step. Where jobs name what is ready it looks when something
+ * becomes due by time, and now and then for what no job has named, or whose job was lost; until then a step without a job asks the
+ * database nothing.
+ */
+export function createLooks(hasJobs: boolean) {
+  let at = -Infinity;
+  let [isStale, isForCancels, isOtherTurn] = [true, true, false];
+  const isLook = (now: number, isAnyNamed: boolean) => now >= at && !(isOtherTurn && isAnyNamed);
+  return {
+    isDue: (now: number, isAnyNamed: boolean): boolean => !hasJobs || isAnyNamed || now >= at,
+    /** Whether this step looks by itself, and not for what was named: the two take turns, so that neither waits for the end of the other. */
+    begin: (now: number, isAnyNamed: boolean): boolean => {
+      if (!hasJobs) return true;
+      isStale = true;
+      isOtherTurn = isLook(now, isAnyNamed);
+      if (isOtherTurn) at = now + sleepMaxMs;
+      return isOtherTurn;
+    },
+    /** What waits for its first attempt since then has a job of its own. */
+    queuedBefore: (now: number): { readonly queuedBefore?: number } =>
+      hasJobs ? { queuedBefore: now - sleepMaxMs } : {},
+    /** When to make the next step; `next` asks what is due by time. */
+    nextAt: async (now: number, next: () => Promise<number | null>): Promise<number | null> => {
+      if (hasJobs && !isStale && now < at) return at;
+      isStale = false;
+      const due = await next();
+      at = Math.min(due ?? Infinity, now + sleepMaxMs);
+      return due;
+    },
+    /** Something may become due sooner. */
+    later: (): void => {
+      isStale = true;
+    },
+    /** The next step looks, whatever is due. */
+    now: (): void => {
+      [at, isForCancels] = [-Infinity, true];
+    },
+    /** Where jobs are handed out, those who hold a run are told that it is to stop; elsewhere each step looks. */
+    isForCancels: (now: number): boolean => {
+      const is = !hasJobs || isForCancels || now >= at;
+      isForCancels = false;
+      return is;
+    },
+  };
+}

@@ -1,0 +1,283 @@
+import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
+import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
+import type { Runner, TaskList, WorkerEvents, WorkerPool, WorkerUtils } from 'graphile-worker';
+import pg from 'pg';
+import type { Claimant, Hints, Job, WorkEngine } from '../../app/ports/hints.ts';
+import type { Bell, Log, LoopName, Timer } from '../../app/ports/outside.ts';
+import type { Script } from '../engine/engine.ts';
+import { sql } from '../engine/sql.ts';
+import { run as ask } from '../engine/statements.ts';
+import { jobsOf, type Counter, type Offered } from './offers.ts';
+
+/** Jobs of graphile-worker, in its own schema of the same database, written by the transactions that make their rows ready. */
+export interface GraphileJobs extends Counter {
+  engineOf(worker: GraphileWorker): WorkEngine;
+  /** Cuts all connections: where one was lost others may be, without knowing it. */
+  drop(): void;
+  close(): Promise<void>;
+}
+
+interface GraphileDeps {
+  readonly url: string;
+  readonly hints: Hints;
+  readonly timer: Pick<Timer, 'after'>;
+  readonly log: Log;
+  /** Nobody is told of new jobs over the address, because it is that of a pooler: they are looked for each second. */
+  readonly isDeaf?: boolean;
+}
+
+interface GraphileWorker {
+  readonly processId: string;
+  readonly bell: Bell;
+  /** Loops that turn in this process. */
+  readonly turns: (loop: LoopName) => boolean;
+  /** It has stopped by itself: nobody would work here any more. */
+  readonly onEnd: (error: Error) => void;
+}
+
+/** Jobs that are in hand at a time. They are short: one is over when its runs have begun. */
+const atOnce = 8;
+/**
+ * Nobody needs to look for jobs that were told of; what was lost is found by its row. Each of the places looks by itself, so that this
+ * is most of what an idle process asks.
+ */
+const pollMs = 240_000;
+/** While nobody is told of new jobs. */
+const unheardLookMs = 1000;
+/** A job that fails is a hint that was lost: the row is found by the next look. */
+const triesMax = 3;
+/** Places that look, who is told, and one for what is asked beside. */
+const connectionsMax = 6;
+
+const runPrefix = 'run:';
+const deliver = 'deliver';
+
+export async function openGraphile(deps: GraphileDeps): Promise<GraphileJobs> {
+  const { hints } = deps;
+  const logger = loggerOver(deps.log);
+  const { pool, drop } = poolFor(deps.url);
+  await migrate(pool, logger);
+  const utils = await makeWorkerUtils({ pgPool: pool, logger });
+  const cancels = new Set<() => void>();
+  const cancelled = () => {
+    for (const call of cancels) call();
+  };
+  hints.on('cancels', cancelled);
+  const cancel = () => {
+    cancelled();
+    hints.publish('cancels');
+  };
+  return {
+    add: addJobs,
+    added: ({ isCancel }) => {
+      if (isCancel) cancel();
+    },
+    engineOf: (worker) => createEngine({ ...deps, ...worker, pool, utils, logger, cancel, cancels }),
+    drop,
+    close: async () => {
+      await utils.release();
+      await pool.end();
+    },
+  };
+}
+
+/** All of them in one statement. */
+function* addJobs(offered: Offered): Script<void> {
+  const specs = jobsOf(offered).map((job) =>
+    'runs' in job
+      ? { identifier: runPrefix + job.kind, payload: { runs: job.runs }, max_attempts: triesMax, flags: [job.kind] }
+      : { identifier: deliver, payload: { chats: job.chats }, max_attempts: triesMax },
+  );
+  if (specs.length === 0) return;
+  yield* ask(sql`select count(*) from graphile_worker.add_jobs(array(
+    select json_populate_recordset(null::graphile_worker.job_spec, ${JSON.stringify(specs)}::json)))`);
+}
+
+type EngineDeps = GraphileDeps &
+  GraphileWorker & {
+    readonly pool: pg.Pool;
+    readonly utils: WorkerUtils;
+    readonly logger: Logger;
+    readonly cancel: () => void;
+    readonly cancels: Set<() => void>;
+  };
+
+function createEngine(deps: EngineDeps): WorkEngine {
+  const { bell, hints, turns, onEnd, utils, cancels } = deps;
+  const inHand = new Map<string, { readonly complete: () => void; readonly fail: (error: Error) => void }>();
+  const unheard = createUnheard(deps);
+  let runner: Runner | null = null;
+  let [isStopping, isAnyLeft] = [false, false];
+
+  const taskFor = (work: Claimant['work'], jobOf: (id: string, payload: unknown) => Job) => {
+    return (payload: unknown, { job: { id } }: { readonly job: { readonly id: string } }) =>
+      new Promise<void>((complete, fail) => {
+        inHand.set(id, { complete, fail });
+        work(jobOf(id, payload));
+      });
+  };
+  const ended = (id: string) => {
+    const held = inHand.get(id);
+    inHand.delete(id);
+    return held;
+  };
+
+  return {
+    name: 'graphile',
+    claim: async ({ kinds, full, cancelled, work }) => {
+      cancels.add(cancelled);
+      const taskList: TaskList = {
+        [deliver]: taskFor(work, (id, payload) => ({ id, chats: textsIn(payload, 'chats') })),
+      };
+      for (const kind of kinds)
+        taskList[runPrefix + kind] = taskFor(work, (id, payload) => ({ id, kind, runs: textsIn(payload, 'runs') }));
+      runner = await run({
+        pgPool: deps.pool,
+        taskList,
+        logger: deps.logger,
+        events: unheard.events,
+        noHandleSignals: true,
+        forbiddenFlags: () => {
+          const left = full();
+          isAnyLeft = left.length > 0;
+          return [...left];
+        },
+        preset: {
+          worker: {
+            concurrentJobs: atOnce,
+            pollInterval: pollMs,
+            // Both at 0, or a stop does not wait until what was done is written.
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0,
+            maxPoolSize: atOnce + 2,
+            preparedStatements: deps.isDeaf !== true,
+          },
+        },
+      });
+      const over = (error: unknown) => {
+        if (!isStopping)
+          onEnd(new Error(`graphile-worker has stopped by itself (${String(error ?? 'no reason given')})`));
+      };
+      runner.promise.then(() => over(null), over);
+    },
+    complete: (job, left = []) => {
+      const held = ended(job.id);
+      if (!('runs' in job) || left.length === 0) return held?.complete();
+      const how = { maxAttempts: triesMax, flags: [job.kind] };
+      utils.addJob(runPrefix + job.kind, { runs: left }, how).then(
+        () => held?.complete(),
+        (error: unknown) => held?.fail(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
+    fail: ({ id }, error) => ended(id)?.fail(new Error(error)),
+    cancel: deps.cancel,
+    wake: (loop) => {
+      if (turns(loop)) bell.ring(loop);
+      else if (loop === 'scheduler' || loop === 'acks') hints.publish(loop);
+    },
+    free: () => {
+      if (!isAnyLeft) return;
+      isAnyLeft = false;
+      unheard.look();
+    },
+    release: async (processIds) => {
+      await utils.forceUnlockWorkers([...processIds]);
+      unheard.look();
+    },
+    stop: async () => {
+      isStopping = true;
+      unheard.stop();
+      await runner?.stop();
+    },
+  };
+}
+
+/** While the connection over which it is told of new jobs is lost, they are looked for. */
+function createUnheard({ timer, processId, isDeaf = false }: EngineDeps) {
+  const events = new EventEmitter() as WorkerEvents;
+  let workers: WorkerPool | null = null;
+  let [isHeard, isStopping] = [!isDeaf, false];
+  let callOff: (() => void) | null = null;
+  const look = () => {
+    if (!isStopping) workers?.nudge(atOnce);
+  };
+  const lookAgain = () => {
+    callOff = timer.after(unheardLookMs, () => {
+      callOff = null;
+      if (!isHeard && !isStopping) lookAgain();
+      if (!isStopping) workers?.nudge(isHeard ? atOnce : 1);
+    });
+  };
+  events.on('pool:create', ({ workerPool }) => {
+    // By this name its jobs are freed when this process is gone.
+    workerPool.id = processId;
+    workers = workerPool;
+    if (isDeaf) lookAgain();
+  });
+  events.on('pool:listen:error', () => {
+    isHeard = false;
+    if (callOff === null) lookAgain();
+  });
+  events.on('pool:listen:success', () => {
+    isHeard = !isDeaf;
+  });
+  return {
+    events,
+    look,
+    stop: () => {
+      isStopping = true;
+      callOff?.();
+    },
+  };
+}
+
+function textsIn(payload: unknown, name: string): readonly string[] {
+  const found = (payload as Readonly<Record<string, unknown>> | null)?.[name];
+  return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
+}
+
+/** What becomes of jobs may be lost with the power, because jobs are hints, so nobody waits for the disk here. */
+function poolFor(url: string) {
+  const sockets = new Set<Socket>();
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    keepAlive: true,
+    connectionTimeoutMillis: 5000,
+    stream: () => {
+      const socket = new Socket().once('close', () => sockets.delete(socket));
+      sockets.add(socket);
+      return socket;
+    },
+    verify: (client, done) => client.query('set synchronous_commit = off', (error: Error | undefined) => done(error)),
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const drop = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { pool, drop };
+}
+
+const migrationLockKey = 7_290_411_004;
+
+/** One process at a time, because two that make the schema at once get in each other's way. */
+async function migrate(pool: pg.Pool, logger: Logger): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`);
+    await runMigrations({ pgPool: pool, logger });
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+function loggerOver(log: Log): Logger {
+  return new Logger(() => (level, message) => {
+    if (level === 'error') log.warn('jobs', { error: message.slice(0, 300) });
+    else if (level === 'warning') log.warn('jobs', { warning: message.slice(0, 300) });
+  });
+}

@@ -1,0 +1,46 @@
+import type { Hints } from '../../app/ports/hints.ts';
+import type { Log, Timer } from '../../app/ports/outside.ts';
+import type { Engine } from '../engine/engine.ts';
+import { openGraphile, type GraphileJobs } from './graphile.ts';
+import { createNotifyHints } from './notify.ts';
+import { offering } from './offers.ts';
+
+/** What processes on one database share beside its rows: hints, and jobs that come with the rows. */
+export interface SharedWork {
+  readonly hints: Hints;
+  readonly engineOf: GraphileJobs['engineOf'];
+  /** The engine, whose transactions add jobs for what they make ready. */
+  over(engine: Engine): Engine;
+  close(): Promise<void>;
+}
+
+interface SharingDeps {
+  /** Of the server itself, where connections to it stay. */
+  readonly url: string;
+  /** Tells this process from the others. */
+  readonly name: string;
+  readonly timer: Pick<Timer, 'after'>;
+  readonly log: Log;
+}
+
+export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
+  let jobs: GraphileJobs | null = null;
+  const hints = createNotifyHints({ ...deps, processId: deps.name, onLost: () => jobs?.drop() });
+  await hints.open();
+  try {
+    jobs = await openGraphile({ ...deps, hints, isDeaf: hints.isDeaf() });
+  } catch (error) {
+    await hints.close();
+    throw error;
+  }
+  const counter = jobs;
+  return {
+    hints,
+    engineOf: counter.engineOf,
+    over: (engine) => offering(engine, counter),
+    close: async () => {
+      await counter.close();
+      await hints.close();
+    },
+  };
+}

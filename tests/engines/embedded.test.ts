@@ -1,0 +1,4 @@
+import { placesOf } from '../support/engines.ts';
+import { engineConformance } from './conformance.ts';
+
+engineConformance(placesOf('embedded'));

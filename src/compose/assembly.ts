@@ -200,46 +200,31 @@ export type RoomSettings = Pick<
 /** The rooms of the pipeline over a store; nothing in here starts by itself. */
 export function composeRooms(settings: RoomSettings, world: World, outside: Outside): Rooms {
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
-  const [loops, bootId] = [createBell(), world.ids.next()];
-  const workEngine = (outside.workEngine ?? embeddedEngine)(loops, bootId);
-  const bell: Bell = { ring: (loop) => workEngine.wake(loop) };
+  const { loops, bootId, workEngine, bell, hints } = wakingOf(world, outside);
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const processes = createProcesses({
-    ...world,
-    store,
-    id: bootId,
-    kinds: actions.kinds,
-    ...processOf(outside, (gone) => jobs.freed(gone)),
-  });
-  const heard = { bell, workEngine, hints: outside.hints ?? noHints };
-  const shared = { ...world, ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
+  const process = processOf(outside, (gone) => jobs.freed(gone));
+  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
+  const heard = { ...world, bell, workEngine, hints };
+  const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
-  const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
-  const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
-  const platform = outside.platform?.(pacer) ?? null;
+  const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const rules = rulesOf(settings, actions, reckoning);
   const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
-  const retentionMs = settings.RETENTION_DAYS * dayMs;
-  const letting = secretRulesOf(settings, store);
-  const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look, retentionMs };
+  const letting = { ...secretRulesOf(settings, store), retentionMs: settings.RETENTION_DAYS * dayMs };
+  const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look };
   const everywhere = askedRooms(asking, store);
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const runner = createRunner({
-    ...shared,
-    actions,
-    blobs,
-    takes: (outside.process ?? aloneProcess).takes,
-    concurrency: settings.RUN_CONCURRENCY,
-  });
-  const delivering = { pacer, transport: outside.transport(pacer, blobs, making.kinds), rates };
+  const { takes } = outside.process ?? aloneProcess;
+  const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
+  const transport = outside.transport(pacer, blobs, making.kinds);
   const concurrency = settings.DELIVERY_CONCURRENCY;
-  const deliverer = createDeliverer({ ...shared, ...delivering, concurrency, chatGone: chats.gone });
+  const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
   const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });
   const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
@@ -274,6 +259,22 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
+/** What wakes the loops of this process, and who else hears of it. */
+function wakingOf({ ids }: World, { workEngine: engineOver = embeddedEngine, hints = noHints }: Outside) {
+  const [loops, bootId] = [createBell(), ids.next()];
+  const workEngine = engineOver(loops, bootId);
+  const bell: Bell = { ring: (loop) => workEngine.wake(loop) };
+  return { loops, bootId, workEngine, bell, hints };
+}
+
+/** The pace of calls: in the memory of a process that is alone, else in rows. */
+function pacingOf(shared: DepsOfPacing, settings: RoomSettings, outside: Outside) {
+  const rates = isShared(outside) ? ratesOfSeveral(paceOf(settings)) : paceOf(settings);
+  const pacer = isShared(outside) ? createSharedPacer(shared, rates) : createPacer(shared, rates);
+  return { rates, pacer, platform: outside.platform?.(pacer) ?? null };
+}
+
+type DepsOfPacing = Parameters<typeof createSharedPacer>[0] & Parameters<typeof createPacer>[0];
 type DepsOf<F extends (deps: never) => unknown> = Omit<Parameters<F>[0], 'store'>;
 type Asking = Omit<DepsOf<typeof createTasks> & DepsOf<typeof createTestRuns>, 'secretsAhead'> &
   DepsOf<typeof createSecretsAhead> &

@@ -8,6 +8,7 @@ import { followZoneRules } from '../app/pipeline/scheduler.ts';
 import { type Meter, silentMeter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
 import type { LoopName, Templates } from '../app/ports/outside.ts';
+import type { Store } from '../app/ports/store.ts';
 import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
@@ -166,17 +167,10 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const isHeld = (): boolean => rooms.processes.isHeld();
   const heldApi = whileHeld(wire.api, isHeld);
   const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
-  const rooms = composeRooms(config, world, {
+  const rooms: Rooms = composeRooms(config, world, {
     store,
     ...sharedWorkOf(opened, config.ROLE, starting.onLost),
-    process: {
-      role: config.ROLE,
-      release: version,
-      host: hostname(),
-      pid: process.pid,
-      takes: config.WORKER_KINDS,
-      sharing: common === null ? null : { ...host, wall: host.clock, onTime: (reading) => common.adopt(reading) },
-    },
+    process: processOf({ config, version, host, common }),
     backups: countedBackups(opened.backups, meter),
     outbound,
     prices: config.PRICES,
@@ -191,14 +185,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
       telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
   await rooms.processes.begun();
-  const batchMax = config.BATCH_SIZE;
-  const zones = { store, scheduler: rooms.scheduler, clock, log, version: starting.zoneRules, batchMax };
-  const works = does(config.ROLE, 'work');
-  if (works) await followZoneRules(zones);
-  await rooms.secrets.allowFirst();
-  await tellOfKeys(rooms.secrets, log);
-  const loops = works ? createLoops(config, { world, rooms, meter }) : [];
-  startAtZero(meter, loops);
+  const loops = await loopsOf({ config, world, store, rooms, meter, zoneRules: starting.zoneRules });
   let claim: string | null = null;
   const printClaim = (code: string) => {
     claim = code;
@@ -224,6 +211,33 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
   return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
+}
+
+/** This process, as others know it. */
+function processOf({ config, version, host, common }: Pick<Building, 'config' | 'version' | 'host' | 'common'>) {
+  const sharing =
+    common === null
+      ? null
+      : { ...host, wall: host.clock, onTime: (reading: Parameters<typeof common.adopt>[0]) => common.adopt(reading) };
+  const { ROLE: role, WORKER_KINDS: takes } = config;
+  return { role, release: version, host: hostname(), pid: process.pid, takes, sharing };
+}
+
+type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {
+  readonly store: Store;
+  readonly rooms: Rooms;
+};
+
+/** None where this process does no work. What they need to be right about is looked at before they turn. */
+async function loopsOf({ config, world, store, rooms, meter, zoneRules }: LoopsNeed): Promise<readonly Loop[]> {
+  const isWorking = does(config.ROLE, 'work');
+  const zones = { ...world, store, scheduler: rooms.scheduler, version: zoneRules, batchMax: config.BATCH_SIZE };
+  if (isWorking) await followZoneRules(zones);
+  await rooms.secrets.allowFirst();
+  await tellOfKeys(rooms.secrets, world.log);
+  const loops = isWorking ? createLoops(config, { world, rooms, meter }) : [];
+  startAtZero(meter, loops);
+  return loops;
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {

@@ -69,21 +69,19 @@ function createAnswersInRow() {
   };
 }
 
-export function createDeliverer(deps: DelivererDeps): Deliverer {
+interface Looking {
+  readonly wanted: ReturnType<typeof createWanted>;
+  readonly looks: ReturnType<typeof createLooks>;
+  readonly inHand: ReturnType<typeof createPartsInHand>;
+}
+
+/** Claims parts and has them served: of all chats, or of those that somebody has named. */
+function createClaims(deps: DelivererDeps, { wanted, looks, inHand }: Looking) {
   const { store, pacer, concurrency } = deps;
-  const wanted = createWanted();
-  const hasJobs = deps.workEngine.name !== 'embedded';
-  const looks = createLooks(hasJobs);
-  const inHand = createPartsInHand(deps, (chats) => {
-    looks.later();
-    // What waits in a chat behind the part that has ended is named by nobody.
-    if (hasJobs) void wanted.want([...chats]).catch(() => undefined);
-  });
   const claims = createLostClaims(deps, 'deliverer', () => store.letPartsGo(deps.bootId, inHand.partIds()));
   const answers = createAnswersInRow();
   const redraws = createRedraws({ ...deps, group: deps.rates.group });
   let after = '';
-  let [opened, stopping] = [false, false];
 
   const serve = async (which: Batch & { readonly only?: readonly string[] }) => {
     const busy = new Set(inHand.chats());
@@ -95,9 +93,51 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     return claimed;
   };
 
+  return {
+    letGo: claims.letGo,
+    redrawAt: redraws.nextAt,
+    /** All chats in turn, and what is to be drawn anew when none has anything. */
+    ofAll: async (now: number, most: number): Promise<Counts> => {
+      const claimed = await serve({ now, limit: most });
+      // The pace says when there is room again, and then all chats are looked at.
+      if (claimed === null) return nothing;
+      const { room, parts } = claimed;
+      after = parts.length === room ? (parts.at(-1)?.part.chatId ?? '') : '';
+      if (parts.length === 0) {
+        const drawn = await redraws.look(now);
+        return { taken: drawn, more: drawn > 0 };
+      }
+      const isMore = parts.length === room && inHand.size() < concurrency;
+      if (isMore) looks.now();
+      return { taken: parts.length, more: isMore || wanted.isAny() };
+    },
+    ofNamed: async (now: number, most: number): Promise<Counts> => {
+      const { claimed } = await wanted.lookFor(most, async (only) => ({
+        claimed: await serve({ now, limit: most, only }),
+        left: none,
+      }));
+      if (claimed === null) return nothing;
+      return { taken: claimed.parts.length, more: wanted.isAny() && inHand.size() < concurrency };
+    },
+  };
+}
+
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { store, pacer, concurrency } = deps;
+  const wanted = createWanted();
+  const hasJobs = deps.workEngine.name !== 'embedded';
+  const looks = createLooks(hasJobs);
+  const inHand = createPartsInHand(deps, (chats) => {
+    looks.later();
+    // What waits in a chat behind the part that has ended is named by nobody.
+    if (hasJobs) void wanted.want([...chats]).catch(() => undefined);
+  });
+  const claims = createClaims(deps, { wanted, looks, inHand });
+  let [opened, stopping] = [false, false];
+
   const nextAt = async (now: number) => {
     const isFull = inHand.size() >= concurrency;
-    const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await redraws.nextAt(now)];
+    const [nextPartAt, redrawAt] = isFull ? [null, null] : [await store.nextPartAt(now), await claims.redrawAt(now)];
     const partAt = soonest(nextPartAt, redrawAt);
     const freeMs = [isFull ? null : pacer.freeInMs(), pacer.turnInMs()].filter((ms) => ms !== null);
     if (freeMs.length === 0) return partAt;
@@ -116,27 +156,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       const isAnyNamed = wanted.isAny();
       const most = Math.min(limit, concurrency - inHand.size());
       if (most <= 0 || !looks.isDue(now, isAnyNamed)) return nothing;
-      const isLook = looks.begin(now, isAnyNamed);
-      const claimed = isLook
-        ? await serve({ now, limit: most })
-        : (
-            await wanted.lookFor(most, async (only) => ({
-              claimed: await serve({ now, limit: most, only }),
-              left: none,
-            }))
-          ).claimed;
-      // The pace says when there is room again, and then all chats are looked at.
-      if (claimed === null) return nothing;
-      const { room, parts } = claimed;
-      if (!isLook) return { taken: parts.length, more: wanted.isAny() && inHand.size() < concurrency };
-      after = parts.length === room ? (parts.at(-1)?.part.chatId ?? '') : '';
-      if (parts.length === 0) {
-        const drawn = await redraws.look(now);
-        return { taken: drawn, more: drawn > 0 };
-      }
-      const isMore = parts.length === room && inHand.size() < concurrency;
-      if (isMore) looks.now();
-      return { taken: parts.length, more: isMore || wanted.isAny() };
+      return looks.begin(now, isAnyNamed) ? claims.ofAll(now, most) : claims.ofNamed(now, most);
     },
     nextAt: (now) => looks.nextAt(now, () => nextAt(now)),
     take: (chatIds) => {

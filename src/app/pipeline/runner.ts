@@ -83,16 +83,11 @@ interface Live {
 
 const nothing: Counts = { taken: 0, more: false };
 
-export function createRunner(deps: RunnerDeps): Runner {
-  const { store, bell, log, timer } = deps;
+/** The attempts that run here, and the runs whose end is not written yet. */
+function createAttempts(deps: RunnerDeps, looks: Pick<ReturnType<typeof createLooks>, 'later'>) {
+  const { log } = deps;
   const live = new Map<string, Live>();
-  /** Runs that are live, or whose end is not written yet. */
   const inHand = new Set<string>();
-  const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
-  let stopping = false;
-  const wanted = createWanted();
-  const looks = createLooks(deps.workEngine.name !== 'embedded');
-  const isFull = (kind: string) => isKindFull(deps, kind, countOf(kindsOf(live)).get(kind));
 
   const ends = createCollector<RunEnd>(deps, deps.batchMax, {
     write: async (batch) => {
@@ -105,10 +100,6 @@ export function createRunner(deps: RunnerDeps): Runner {
   });
 
   const execute = (started: StartedRun) => {
-    if (!deps.processes.isHeld()) {
-      claims.giveUp();
-      return;
-    }
     const controller = new AbortController();
     const done = attempt(deps, started, controller)
       .catch((error: unknown) => {
@@ -124,23 +115,40 @@ export function createRunner(deps: RunnerDeps): Runner {
     inHand.add(started.run.id);
   };
 
+  const allDone = () => Promise.all([...live.values()].map(({ done }) => done));
+  return { live, inHand, ends, execute, allDone };
+}
+
+export function createRunner(deps: RunnerDeps): Runner {
+  const { store, bell, timer } = deps;
+  const wanted = createWanted();
+  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const { live, inHand, ends, execute, allDone } = createAttempts(deps, looks);
+  const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
+  let stopping = false;
+  const isFull = (kind: string) => isKindFull(deps, kind, countOf(kindsOf(live)).get(kind));
+
+  const startUpTo = async (free: number, now: number, isLook: boolean) => {
+    const start = (which: Omit<StartBatch, keyof Batch>) =>
+      claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
+    const found = isLook ? await start(looks.queuedBefore(now)) : await wanted.lookFor(free, (only) => start({ only }));
+    for (const one of found.started) {
+      if (deps.processes.isHeld()) execute(one);
+      else claims.giveUp();
+    }
+    return found;
+  };
+
   return {
     step: async (now, limit) => {
       await claims.letGo();
-      if (live.size > 0 && looks.isForCancels(now)) {
-        for (const id of await store.cancelRequested(deps.bootId)) abort(live.get(id), 'cancelled');
-      }
+      if (live.size > 0 && looks.isForCancels(now)) await abortCancelled(deps, live);
       const free = Math.min(limit, deps.concurrency - live.size);
       wanted.leave((kind) => free <= 0 || isFull(kind));
       const isAnyNamed = wanted.isAny();
       if (stopping || free <= 0 || !looks.isDue(now, isAnyNamed) || !deps.processes.isHeld()) return nothing;
-      const start = (which: Omit<StartBatch, keyof Batch>) =>
-        claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
       const isLook = looks.begin(now, isAnyNamed);
-      const { taken, more, started } = isLook
-        ? await start(looks.queuedBefore(now))
-        : await wanted.lookFor(free, (only) => start({ only }));
-      for (const one of started) execute(one);
+      const { taken, more, started } = await startUpTo(free, now, isLook);
       if (isLook && more) looks.now();
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
@@ -155,20 +163,12 @@ export function createRunner(deps: RunnerDeps): Runner {
       bell.ring('runner');
       return taken;
     },
-    full: () => {
-      const counts = countOf(kindsOf(live));
-      for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
-      const isAllFull = live.size + wanted.size() >= deps.concurrency || !deps.processes.isHeld();
-      const paused = new Set(deps.pausedKinds?.());
-      return deps.actions.kinds.filter(
-        (kind) => isAllFull || paused.has(kind) || isKindFull(deps, kind, counts.get(kind)),
-      );
-    },
+    full: () => fullKinds(deps, [...live.values()], wanted),
     refuse: () => wanted.refuse(),
     look: () => looks.now(),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
-      while (live.size > 0) await Promise.all([...live.values()].map(({ done }) => done));
+      while (live.size > 0) await allDone();
       await ends.idle();
     },
     stop: async (graceMs) => {
@@ -176,12 +176,25 @@ export function createRunner(deps: RunnerDeps): Runner {
       const callOff = timer.after(graceMs, () => {
         for (const one of live.values()) abort(one, 'stopping');
       });
-      await Promise.all([...live.values()].map(({ done }) => done));
+      await allDone();
       callOff();
       // When the store is away the ends cannot be written; the next process finds these runs and settles them.
       await waitAtMost(timer, graceMs, ends.idle());
     },
   };
+}
+
+async function abortCancelled({ store, bootId }: RunnerDeps, live: ReadonlyMap<string, Live>): Promise<void> {
+  for (const id of await store.cancelRequested(bootId)) abort(live.get(id), 'cancelled');
+}
+
+/** Kinds of which this process takes no more now: what runs and what it was named already have the places. */
+function fullKinds(deps: RunnerDeps, live: readonly Live[], wanted: ReturnType<typeof createWanted>): string[] {
+  const counts = countOf(live.map(({ kind }) => kind));
+  for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  const isAllFull = live.length + wanted.size() >= deps.concurrency || !deps.processes.isHeld();
+  const paused = new Set(deps.pausedKinds?.());
+  return deps.actions.kinds.filter((kind) => isAllFull || paused.has(kind) || isKindFull(deps, kind, counts.get(kind)));
 }
 
 function kindsOf(live: ReadonlyMap<string, Live>): string[] {

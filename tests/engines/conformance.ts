@@ -178,7 +178,7 @@ const httpInput = {
 
 let services = 0;
 
-export function ingest({ rooms, store }: Worker, facts: Partial<RunRequest>) {
+function ingest({ rooms, store }: Worker, facts: Partial<RunRequest>) {
   const service = createRunService({
     store,
     ids: countingIds(`run${(services += 1)}`),

@@ -86,8 +86,6 @@ interface Opened {
   close(isDead: boolean): Promise<void>;
 }
 
-export const enginesThatHandOut = ['memory', 'graphile'] as const;
-
 export function placesOf(name: EngineName): OpenPlace {
   return async () => placeOver(await { embedded, memory, graphile }[name]());
 }

@@ -90,7 +90,7 @@ async function memberOf(
 }
 
 /** Steps all of them, side by side, until none of them has anything left to do at this instant. */
-export async function settle({ members: all, time }: Fleet): Promise<void> {
+async function settle({ members: all, time }: Fleet): Promise<void> {
   for (let idle = 0; idle < 2;) {
     const counts = await Promise.all(
       all

@@ -11,25 +11,10 @@ interface Looked {
 
 /** Ids that jobs have named, until this process has looked for them. When it stops they are refused, and go to another one. */
 export function createWanted() {
-  const waiting = new Map<string, Named>();
+  const waiting = createWaiting();
   const refusals = new Set<(error: Error) => void>();
   let isRefused = false;
   const stopping = () => new Error('the process is stopping');
-  const putBack = (id: string, { kind, settle }: Named) => {
-    const other = waiting.get(id);
-    waiting.set(id, {
-      kind,
-      settle: (isLeft) => {
-        other?.settle(isLeft);
-        settle(isLeft);
-      },
-    });
-  };
-  const taken = (limit: number, fits: (kind: string) => boolean) => {
-    const some = [...waiting].filter(([, { kind }]) => fits(kind)).slice(0, limit);
-    for (const [id] of some) waiting.delete(id);
-    return new Map(some);
-  };
 
   return {
     /** Resolves when each of them was looked for, with those for which there is no place. */
@@ -41,7 +26,7 @@ export function createWanted() {
       const settled = ids.map(
         (id) =>
           new Promise<string[]>((resolve) => {
-            putBack(id, { kind, settle: (isLeft) => resolve(isLeft ? [id] : []) });
+            waiting.put(id, { kind, settle: (isLeft) => resolve(isLeft ? [id] : []) });
           }),
       );
       try {
@@ -50,14 +35,14 @@ export function createWanted() {
         refusals.delete(refuse);
       }
     },
-    isAny: (): boolean => waiting.size > 0,
+    isAny: (): boolean => waiting.size() > 0,
     /** Leaves to others what has no place here. */
     leave: (isFull: (kind: string) => boolean): void => {
-      for (const { settle } of taken(Infinity, isFull).values()) settle(true);
+      for (const { settle } of waiting.take(Infinity, isFull).values()) settle(true);
     },
     /** Looks for the oldest. What is named meanwhile waits for the look after this one, which knows more. */
     lookFor: async <T extends Looked>(limit: number, look: (ids: readonly string[]) => Promise<T>): Promise<T> => {
-      const some = taken(limit, () => true);
+      const some = waiting.take(limit, () => true);
       let looked: T | null = null;
       try {
         looked = await look([...some.keys()]);
@@ -65,10 +50,40 @@ export function createWanted() {
       } finally {
         // When the look has failed they wait for the next one.
         for (const [id, named] of some) {
-          if (looked === null) putBack(id, named);
+          if (looked === null) waiting.put(id, named);
           else named.settle(looked.left(id));
         }
       }
+    },
+    counts: waiting.counts,
+    size: waiting.size,
+    /** Nothing more is looked for. */
+    refuse: (): void => {
+      isRefused = true;
+      waiting.clear();
+      for (const refuse of refusals) refuse(stopping());
+    },
+  };
+}
+
+/** Those that were named, the oldest first. One that is named again settles both. */
+function createWaiting() {
+  const waiting = new Map<string, Named>();
+  return {
+    put: (id: string, { kind, settle }: Named): void => {
+      const other = waiting.get(id);
+      waiting.set(id, {
+        kind,
+        settle: (isLeft) => {
+          other?.settle(isLeft);
+          settle(isLeft);
+        },
+      });
+    },
+    take: (limit: number, fits: (kind: string) => boolean): ReadonlyMap<string, Named> => {
+      const some = [...waiting].filter(([, { kind }]) => fits(kind)).slice(0, limit);
+      for (const [id] of some) waiting.delete(id);
+      return new Map(some);
     },
     /** How many of each kind wait. */
     counts: (): ReadonlyMap<string, number> => {
@@ -76,12 +91,7 @@ export function createWanted() {
       for (const { kind } of waiting.values()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
       return counts;
     },
-    size: () => waiting.size,
-    /** Nothing more is looked for. */
-    refuse: (): void => {
-      isRefused = true;
-      waiting.clear();
-      for (const refuse of refusals) refuse(stopping());
-    },
+    size: (): number => waiting.size,
+    clear: (): void => waiting.clear(),
   };
 }

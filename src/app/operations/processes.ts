@@ -108,7 +108,8 @@ export function createProcesses(deps: ProcessesDeps) {
 
 type LeaseDeps = ProcessesDeps & { readonly sharing: Sharing };
 
-function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
+function createLease(deps: LeaseDeps) {
+  const { store, log, id, sharing, onFree } = deps;
   const { wall, stopwatch, timer } = sharing;
   let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   let heldSince: number | null = null;
@@ -135,15 +136,8 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
     isFirst = found.isKeeper;
     if (wasEnded) log.warn('process_was_ended', { process_id: id });
     if (failures > 0 || wasEnded) rescuesFrom = after + rescueAfterMs;
-    if (found.isAnyGone && after >= rescuesFrom) await rescue();
+    if (found.isAnyGone && after >= rescuesFrom) await rescueLeft(deps);
     if (failures > 0 || wasEnded || isNewKeeper) onFree([]);
-  };
-
-  const rescue = async () => {
-    const { ended, runs, parts } = await store.rescueLeft(id);
-    for (const gone of ended) log.warn('process_gone', { process_id: gone });
-    if (runs + parts > 0) log.warn('rescued', { runs, parts });
-    if (ended.length + runs + parts > 0) onFree(ended);
   };
 
   const turn = async () => {
@@ -177,4 +171,12 @@ function createLease({ store, log, id, sharing, onFree }: LeaseDeps) {
       callOff();
     },
   };
+}
+
+/** Ends the others whose lease is over, and frees what they have held. */
+async function rescueLeft({ store, log, id, onFree }: LeaseDeps): Promise<void> {
+  const { ended, runs, parts } = await store.rescueLeft(id);
+  for (const gone of ended) log.warn('process_gone', { process_id: gone });
+  if (runs + parts > 0) log.warn('rescued', { runs, parts });
+  if (ended.length + runs + parts > 0) onFree(ended);
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
-import type { Runner, TaskList, WorkerEvents, WorkerPool, WorkerUtils } from 'graphile-worker';
+import type { Runner, RunnerOptions, TaskList, WorkerEvents, WorkerPool, WorkerUtils } from 'graphile-worker';
 import pg from 'pg';
 import type { Claimant, Hints, Job, WorkEngine } from '../../app/ports/hints.ts';
 import type { Bell, Log, LoopName, Timer } from '../../app/ports/outside.ts';
@@ -105,72 +105,29 @@ type EngineDeps = GraphileDeps &
 
 function createEngine(deps: EngineDeps): WorkEngine {
   const { bell, hints, turns, onEnd, utils, cancels } = deps;
-  const inHand = new Map<string, { readonly complete: () => void; readonly fail: (error: Error) => void }>();
+  const inHand = createInHand(utils);
   const unheard = createUnheard(deps);
   let runner: Runner | null = null;
   let [isStopping, isAnyLeft] = [false, false];
 
-  const taskFor = (work: Claimant['work'], jobOf: (id: string, payload: unknown) => Job) => {
-    return (payload: unknown, { job: { id } }: { readonly job: { readonly id: string } }) =>
-      new Promise<void>((complete, fail) => {
-        inHand.set(id, { complete, fail });
-        work(jobOf(id, payload));
-      });
-  };
-  const ended = (id: string) => {
-    const held = inHand.get(id);
-    inHand.delete(id);
-    return held;
-  };
-
   return {
     name: 'graphile',
-    claim: async ({ kinds, full, cancelled, work }) => {
-      cancels.add(cancelled);
-      const taskList: TaskList = {
-        [deliver]: taskFor(work, (id, payload) => ({ id, chats: textsIn(payload, 'chats') })),
+    claim: async (claimant) => {
+      cancels.add(claimant.cancelled);
+      const forbiddenFlags = () => {
+        const left = claimant.full();
+        isAnyLeft = left.length > 0;
+        return [...left];
       };
-      for (const kind of kinds)
-        taskList[runPrefix + kind] = taskFor(work, (id, payload) => ({ id, kind, runs: textsIn(payload, 'runs') }));
-      runner = await run({
-        pgPool: deps.pool,
-        taskList,
-        logger: deps.logger,
-        events: unheard.events,
-        noHandleSignals: true,
-        forbiddenFlags: () => {
-          const left = full();
-          isAnyLeft = left.length > 0;
-          return [...left];
-        },
-        preset: {
-          worker: {
-            concurrentJobs: atOnce,
-            pollInterval: pollMs,
-            // Both at 0, or a stop does not wait until what was done is written.
-            completeJobBatchDelay: 0,
-            failJobBatchDelay: 0,
-            maxPoolSize: atOnce + 2,
-            preparedStatements: deps.isDeaf !== true,
-          },
-        },
-      });
+      const taskList = tasksOf(claimant, inHand.hold);
+      runner = await run({ ...runnerOptions(deps), taskList, forbiddenFlags, events: unheard.events });
       const over = (error: unknown) => {
-        if (!isStopping)
-          onEnd(new Error(`graphile-worker has stopped by itself (${String(error ?? 'no reason given')})`));
+        if (!isStopping) onEnd(stoppedByItself(error));
       };
       runner.promise.then(() => over(null), over);
     },
-    complete: (job, left = []) => {
-      const held = ended(job.id);
-      if (!('runs' in job) || left.length === 0) return held?.complete();
-      const how = { maxAttempts: triesMax, flags: [job.kind] };
-      utils.addJob(runPrefix + job.kind, { runs: left }, how).then(
-        () => held?.complete(),
-        (error: unknown) => held?.fail(error instanceof Error ? error : new Error(String(error))),
-      );
-    },
-    fail: ({ id }, error) => ended(id)?.fail(new Error(error)),
+    complete: inHand.complete,
+    fail: inHand.fail,
     cancel: deps.cancel,
     wake: (loop) => {
       if (turns(loop)) bell.ring(loop);
@@ -190,6 +147,73 @@ function createEngine(deps: EngineDeps): WorkEngine {
       unheard.stop();
       await runner?.stop();
     },
+  };
+}
+
+function stoppedByItself(error: unknown): Error {
+  const why: unknown = error ?? 'no reason given';
+  return new Error(`graphile-worker has stopped by itself (${String(why)})`);
+}
+
+function runnerOptions({ pool, logger, isDeaf }: EngineDeps) {
+  return {
+    pgPool: pool,
+    logger,
+    noHandleSignals: true,
+    preset: {
+      worker: {
+        concurrentJobs: atOnce,
+        pollInterval: pollMs,
+        // Both at 0, or a stop does not wait until what was done is written.
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        maxPoolSize: atOnce + 2,
+        preparedStatements: isDeaf !== true,
+      },
+    },
+  } satisfies RunnerOptions;
+}
+
+/** Resolves when the job that was begun is completed. */
+type Hold = (id: string, begin: () => void) => Promise<void>;
+
+/** What the worker does with the jobs of each name: it gives them to the claimant, and holds them until they are over. */
+function tasksOf({ kinds, work }: Claimant, hold: Hold): TaskList {
+  const taskFor = (jobOf: (id: string, payload: unknown) => Job) => {
+    return (payload: unknown, { job: { id } }: { readonly job: { readonly id: string } }) =>
+      hold(id, () => work(jobOf(id, payload)));
+  };
+  const tasks: TaskList = { [deliver]: taskFor((id, payload) => ({ id, chats: textsIn(payload, 'chats') })) };
+  for (const kind of kinds)
+    tasks[runPrefix + kind] = taskFor((id, payload) => ({ id, kind, runs: textsIn(payload, 'runs') }));
+  return tasks;
+}
+
+/** Jobs that the worker has given to this process, until they are completed or failed. */
+function createInHand(utils: WorkerUtils) {
+  const inHand = new Map<string, { readonly complete: () => void; readonly fail: (error: Error) => void }>();
+  const ended = (id: string) => {
+    const held = inHand.get(id);
+    inHand.delete(id);
+    return held;
+  };
+  const hold: Hold = (id, begin) =>
+    new Promise((complete, fail) => {
+      inHand.set(id, { complete, fail });
+      begin();
+    });
+  return {
+    hold,
+    complete: (job: Job, left: readonly string[] = []): void => {
+      const held = ended(job.id);
+      if (!('runs' in job) || left.length === 0) return held?.complete();
+      const how = { maxAttempts: triesMax, flags: [job.kind] };
+      utils.addJob(runPrefix + job.kind, { runs: left }, how).then(
+        () => held?.complete(),
+        (error: unknown) => held?.fail(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
+    fail: ({ id }: Job, error: string): void => ended(id)?.fail(new Error(error)),
   };
 }
 

@@ -23,19 +23,15 @@ export interface MemoryJobs extends Counter {
 }
 
 export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
-  let [waiting, made, isTurning] = [[] as Held[], 0, false];
+  const queue = createQueue();
   const workers = new Map<string, Worker>();
+  let isTurning = false;
 
-  const nextId = () => String((made += 1));
   const hand = () => {
     for (let isAny = true; isAny;) {
       isAny = false;
-      for (const worker of workers.values()) isAny = worker.take((fits) => taken(fits)) || isAny;
+      for (const worker of workers.values()) isAny = worker.take(queue.take) || isAny;
     }
-  };
-  const taken = (fits: (job: Job) => boolean): Held | undefined => {
-    const index = waiting.findIndex(({ job }) => fits(job));
-    return index < 0 ? undefined : waiting.splice(index, 1)[0];
   };
   // Nobody is given a job in the course of the transaction that has offered it.
   const soon = () => {
@@ -49,55 +45,87 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
   const cancel = () => {
     for (const { claimant } of workers.values()) claimant.cancelled();
   };
-  const back = (held: readonly Held[]) => {
-    waiting = [...held.filter(({ tries }) => tries < triesMax), ...waiting];
-    soon();
-  };
 
   return {
     added: (offered) => {
-      const jobs = jobsOf(offered).map((job): Job => ({ ...job, id: nextId() }));
-      waiting.push(...jobs.map((job) => ({ job, tries: 0 })));
+      queue.add(jobsOf(offered));
       if (offered.isCancel) cancel();
       soon();
     },
-    count: () => waiting.length + [...workers.values()].reduce((sum, { held }) => sum + held.size, 0),
-    lose: () => {
+    count: () => queue.size() + [...workers.values()].reduce((sum, { held }) => sum + held.size, 0),
+    lose: queue.clear,
+    engineOf: (workerId, bell) => engineFor({ workerId, bell, queue, workers, soon, cancel }),
+  };
+}
+
+/** Jobs that nobody holds. */
+function createQueue() {
+  let [waiting, made] = [[] as Held[], 0];
+  return {
+    add: (jobs: ReturnType<typeof jobsOf>): void => {
+      waiting.push(...jobs.map((job) => ({ job: { ...job, id: String((made += 1)) }, tries: 0 })));
+    },
+    /** Before the others, unless it was tried often enough. */
+    putBack: (held: readonly Held[]): void => {
+      waiting = [...held.filter(({ tries }) => tries < triesMax), ...waiting];
+    },
+    take: (fits: (job: Job) => boolean): Held | undefined => {
+      const index = waiting.findIndex(({ job }) => fits(job));
+      return index < 0 ? undefined : waiting.splice(index, 1)[0];
+    },
+    size: (): number => waiting.length,
+    clear: (): void => {
       waiting = [];
     },
-    engineOf: (workerId, bell) => {
-      let worker: Worker | null = null;
-      return {
-        name: 'memory' satisfies EngineName,
-        claim: async (claimant) => {
-          worker = new Worker(claimant);
-          workers.set(workerId, worker);
-          soon();
-        },
-        complete: (job, left = []) => {
-          if ('runs' in job && left.length > 0) waiting.push({ job: { ...job, id: nextId(), runs: left }, tries: 0 });
-          worker?.held.delete(job.id);
-          soon();
-        },
-        fail: (job) => {
-          const failed = worker?.held.get(job.id);
-          worker?.held.delete(job.id);
-          if (failed !== undefined) back([failed]);
-        },
-        cancel,
-        wake: (loop) => bell.ring(loop),
-        free: soon,
-        release: async (processIds) => {
-          for (const id of processIds) {
-            const gone = workers.get(id);
-            workers.delete(id);
-            if (gone !== undefined) back([...gone.held.values()]);
-          }
-        },
-        stop: async () => {
-          workers.delete(workerId);
-        },
-      };
+  };
+}
+
+interface EngineDeps {
+  readonly workerId: string;
+  readonly bell: Bell;
+  readonly queue: ReturnType<typeof createQueue>;
+  /** All that are here, by their ids. */
+  readonly workers: Map<string, Worker>;
+  /** Hands out what waits, in a moment. */
+  readonly soon: () => void;
+  readonly cancel: () => void;
+}
+
+function engineFor({ workerId, bell, queue, workers, soon, cancel }: EngineDeps): WorkEngine {
+  let worker: Worker | null = null;
+  const back = (held: readonly Held[]) => {
+    queue.putBack(held);
+    soon();
+  };
+  return {
+    name: 'memory' satisfies EngineName,
+    claim: async (claimant) => {
+      worker = new Worker(claimant);
+      workers.set(workerId, worker);
+      soon();
+    },
+    complete: (job, left = []) => {
+      if ('runs' in job && left.length > 0) queue.add([{ kind: job.kind, runs: left }]);
+      worker?.held.delete(job.id);
+      soon();
+    },
+    fail: (job) => {
+      const failed = worker?.held.get(job.id);
+      worker?.held.delete(job.id);
+      if (failed !== undefined) back([failed]);
+    },
+    cancel,
+    wake: (loop) => bell.ring(loop),
+    free: soon,
+    release: async (processIds) => {
+      for (const id of processIds) {
+        const gone = workers.get(id);
+        workers.delete(id);
+        if (gone !== undefined) back([...gone.held.values()]);
+      }
+    },
+    stop: async () => {
+      workers.delete(workerId);
     },
   };
 }

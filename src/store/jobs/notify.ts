@@ -31,94 +31,109 @@ const channel = 'cronogram';
  */
 const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, echo: 1000, look: 1000, retry: 1000 };
 
-export function createNotifyHints(deps: NotifyDeps): NotifyHints {
-  const { url, processId, timer, log, onLost = () => undefined, pace = paceMs } = deps;
-  const listeners = new Map<Hint, Set<() => void>>();
-  const waiting = new Set<Hint>();
-  let connection: Connected | null = null;
-  let [isClosed, isDeaf, failures] = [false, true, 0];
-  let flushAt = Infinity;
-  let callOffBeat = () => {};
+export function createNotifyHints(given: NotifyDeps): NotifyHints {
+  const { onLost = () => undefined, pace = paceMs } = given;
+  const deps = { ...given, onLost, pace };
+  const listeners = createListeners();
+  const ear = createEar(deps, listeners.tell);
+  const line = createLine(deps, ear, {
+    opened: () => void outbox.flush(),
+    heardAgain: listeners.tellAll,
+  });
+  const outbox = createOutbox(deps, line);
+  return {
+    publish: outbox.put,
+    on: listeners.on,
+    open: async () => {
+      await line.open();
+      if (ear.isDeaf()) lookEachSecond(deps, line.isClosed, listeners.tellAll);
+    },
+    isDeaf: ear.isDeaf,
+    close: async () => {
+      const last = line.close();
+      if (last !== null) await outbox.sayLast(last);
+      last?.drop();
+    },
+  };
+}
 
-  const callAll = (hints: Iterable<Hint>) => {
+/** With everything that may be left out. */
+type LineDeps = Required<NotifyDeps>;
+
+/** Who is called when something is told. */
+function createListeners() {
+  const listeners = new Map<Hint, Set<() => void>>();
+  const tell = (hints: Iterable<Hint>): void => {
     for (const hint of hints) for (const call of listeners.get(hint) ?? []) call();
   };
-  const heard = (payload: string | undefined) => {
-    const { from, hints } = readWord(payload);
-    if (from === processId) isDeaf = false;
-    else callAll(hints);
+  return {
+    on: (hint: Hint, call: () => void) => {
+      const calls = listeners.get(hint) ?? new Set();
+      listeners.set(hint, calls.add(call));
+      return () => calls.delete(call);
+    },
+    tell,
+    tellAll: (): void => tell(listeners.keys()),
   };
-  const say = async (on: Connected, hints: readonly Hint[]) => {
-    await on.client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from: processId, hints })]);
+}
+
+/** Takes words from the channel. It is deaf until it has heard one of its own. */
+function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly Hint[]) => void) {
+  let isDeaf = true;
+  return {
+    isDeaf: () => isDeaf,
+    heard: (payload: string | undefined): void => {
+      const { from, hints } = readWord(payload);
+      if (from === processId) isDeaf = false;
+      else tell(hints);
+    },
+    /** Resolves when it has heard one, or will not any more. */
+    echo: async (): Promise<void> => {
+      for (let waited = 0; isDeaf && waited < pace.echo; waited += pace.gather)
+        await new Promise<void>((resolve) => timer.after(pace.gather, resolve));
+    },
   };
+}
+
+interface LineCalls {
+  readonly opened: () => void;
+  /** After a time in which nothing could be heard. */
+  readonly heardAgain: () => void;
+}
+
+/** The connection: opened again whenever it is lost, until it is closed. */
+function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened, heardAgain }: LineCalls) {
+  const { processId, timer, log, onLost, pace } = deps;
+  let connection: Connected | null = null;
+  let [isClosed, failures] = [false, 0];
+  const beat = createBeat(deps, { isOn: (on) => on === connection, failed: (on, error) => lose(on, error) });
 
   const lose = (from: Connected, error: unknown) => {
     if (from !== connection || isClosed) return;
     connection = null;
-    callOffBeat();
+    beat.stop();
     from.drop();
     log.warn('hints_unheard', { error: String(error) });
     onLost();
-    void connectAgain();
+    void openAgain();
   };
-  const flush = async () => {
-    flushAt = Infinity;
-    const on = connection;
-    if (on === null || waiting.size === 0) return;
-    const hints = [...waiting];
-    waiting.clear();
-    try {
-      await say(on, hints);
-    } catch (error) {
-      for (const hint of hints) waiting.add(hint);
-      lose(on, error);
-    }
-  };
-  const beat = (on: Connected) => {
-    callOffBeat = timer.after(pace.beat, () => {
-      say(on, []).then(
-        () => on === connection && beat(on),
-        (error: unknown) => lose(on, error),
-      );
-    });
-  };
-  const listen = async () => {
-    const made = await connect(url, `cronogram hints ${processId}`.slice(0, 63), pace.answer);
-    try {
-      made.client.on('notification', ({ payload }) => heard(payload));
-      await made.client.query(`listen ${channel}`);
-    } catch (error) {
-      made.drop();
-      throw error;
-    }
+  const open = async () => {
+    const made = await listen(deps, ear.heard);
     if (isClosed) return made.drop();
     connection = made;
     made.client.on('error', (error) => lose(made, error));
     made.client.on('end', () => lose(made, 'the connection has ended'));
-    if (isDeaf) {
-      await say(made, []);
-      await echo();
+    if (ear.isDeaf()) {
+      await say(made, processId, []);
+      await ear.echo();
     }
-    beat(made);
-    void flush();
+    beat.start(made);
+    opened();
   };
-  const echo = async () => {
-    for (let waited = 0; isDeaf && waited < pace.echo; waited += pace.gather)
-      await new Promise<void>((resolve) => timer.after(pace.gather, resolve));
-  };
-  const lookEachSecond = () => {
-    log.warn('hints_deaf', { advice: 'set DATABASE_DIRECT_URL to the address of the Postgres server itself' });
-    const look = () => {
-      if (isClosed) return;
-      callAll(listeners.keys());
-      timer.after(pace.look, look);
-    };
-    look();
-  };
-  const connectAgain = async () => {
+  const openAgain = async () => {
     while (!isClosed) {
       try {
-        await listen();
+        await open();
         break;
       } catch {
         failures += 1;
@@ -128,36 +143,101 @@ export function createNotifyHints(deps: NotifyDeps): NotifyHints {
     if (isClosed) return;
     failures = 0;
     log.info('hints_heard_again');
-    callAll(listeners.keys());
+    heardAgain();
   };
-
   return {
-    publish: (hint) => {
+    open,
+    lose,
+    /** Null while it is lost. */
+    current: (): Connected | null => connection,
+    isClosed: () => isClosed,
+    /** Answers what was open until now, for the last words. */
+    close: (): Connected | null => {
+      isClosed = true;
+      beat.stop();
+      const last = connection;
+      connection = null;
+      return last;
+    },
+  };
+}
+
+interface BeatCalls {
+  readonly isOn: (on: Connected) => boolean;
+  readonly failed: (on: Connected, error: unknown) => void;
+}
+
+/** A word on the connection from time to time, as long as it is on. */
+function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed }: BeatCalls) {
+  let callOff = () => {};
+  const start = (on: Connected): void => {
+    callOff = timer.after(pace.beat, () => {
+      say(on, processId, []).then(
+        () => isOn(on) && start(on),
+        (error: unknown) => failed(on, error),
+      );
+    });
+  };
+  return { start, stop: (): void => callOff() };
+}
+
+/** What is to be told to the others, until somebody has heard it. */
+function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
+  const waiting = new Set<Hint>();
+  let flushAt = Infinity;
+  const flush = async (): Promise<void> => {
+    flushAt = Infinity;
+    const on = line.current();
+    if (on === null || waiting.size === 0) return;
+    const hints = [...waiting];
+    waiting.clear();
+    try {
+      await say(on, processId, hints);
+    } catch (error) {
+      for (const hint of hints) waiting.add(hint);
+      line.lose(on, error);
+    }
+  };
+  return {
+    put: (hint: Hint): void => {
       waiting.add(hint);
       const ms = hint === 'events' ? pace.gatherEvents : pace.gather;
       if (flushAt <= ms) return;
       flushAt = ms;
       timer.after(ms, () => void flush());
     },
-    on: (hint, call) => {
-      const calls = listeners.get(hint) ?? new Set();
-      listeners.set(hint, calls.add(call));
-      return () => calls.delete(call);
-    },
-    open: async () => {
-      await listen();
-      if (isDeaf) lookEachSecond();
-    },
-    isDeaf: () => isDeaf,
-    close: async () => {
-      isClosed = true;
-      callOffBeat();
-      const last = connection;
-      connection = null;
-      if (last !== null && waiting.size > 0) await say(last, [...waiting]).catch(() => undefined);
-      last?.drop();
+    flush,
+    sayLast: async (on: Connected): Promise<void> => {
+      if (waiting.size > 0) await say(on, processId, [...waiting]).catch(() => undefined);
     },
   };
+}
+
+async function say(on: Connected, from: string, hints: readonly Hint[]): Promise<void> {
+  await on.client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from, hints })]);
+}
+
+/** A connection that hears what is said on the channel. */
+async function listen({ url, processId, pace }: LineDeps, heard: (payload?: string) => void): Promise<Connected> {
+  const made = await connect(url, `cronogram hints ${processId}`.slice(0, 63), pace.answer);
+  try {
+    made.client.on('notification', ({ payload }) => heard(payload));
+    await made.client.query(`listen ${channel}`);
+  } catch (error) {
+    made.drop();
+    throw error;
+  }
+  return made;
+}
+
+function lookEachSecond({ timer, log, pace }: LineDeps, isClosed: () => boolean, tellAll: () => void): void {
+  log.warn('hints_deaf', { advice: 'set DATABASE_DIRECT_URL to the address of the Postgres server itself' });
+  const look = () => {
+    if (isClosed()) return;
+    tellAll();
+    timer.after(pace.look, look);
+  };
+  look();
 }
 
 interface Word {

@@ -36,7 +36,7 @@ export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
   const counter = jobs;
   return {
     hints,
-    engineOf: counter.engineOf,
+    engineOf: (worker) => counter.engineOf(worker),
     over: (engine) => offering(engine, counter),
     close: async () => {
       await counter.close();

@@ -88,6 +88,26 @@ function timeColumns({ int }: Dialect) {
   return { createdAt: int('created_at').notNull(), startedAt: int('started_at'), finishedAt: int('finished_at') };
 }
 
+function triesColumns({ int }: Dialect) {
+  return {
+    attempts: int('attempts').notNull(),
+    interruptions: int('interruptions').notNull(),
+    /** Attempts at which something else stood in the way; the policy does not count them. */
+    freeAttempts: int('free_attempts').notNull().default(0),
+  };
+}
+
+/** The texts of its input stand by themselves, because people search them; the rest of it is JSON. */
+function inputColumns({ text }: Dialect) {
+  return {
+    title: text('title').notNull().default(''),
+    instructions: text('instructions').notNull().default(''),
+    input: text('input').notNull(),
+    /** The blob with the large parts of its input, which equal those of other runs; null where they stand in `input`. */
+    snapshot: text('snapshot'),
+  };
+}
+
 /** Held by a process that is gone: its boot id has this before it, and the row is free. */
 export const lostMark = 'lost:';
 /** Spelled without a range, which the order of letters of a database might turn around. */
@@ -124,18 +144,10 @@ export function runsTable(d: Dialect) {
       readyAt: int('ready_at').notNull(),
       fence: int('fence').notNull(),
       bootId: text('boot_id'),
-      attempts: int('attempts').notNull(),
-      interruptions: int('interruptions').notNull(),
-      /** Attempts at which something else stood in the way; the policy does not count them. */
-      freeAttempts: int('free_attempts').notNull().default(0),
+      ...triesColumns(d),
       cancelRequestedAt: int('cancel_requested_at'),
       cancelReason: text('cancel_reason'),
-      /** The texts of its input, which people search; the rest of it is JSON. */
-      title: text('title').notNull().default(''),
-      instructions: text('instructions').notNull().default(''),
-      input: text('input').notNull(),
-      /** The blob with the large parts of its input, which equal those of other runs; null where they stand in `input`. */
-      snapshot: text('snapshot'),
+      ...inputColumns(d),
       output: text('output'),
       /** JSON: since when an effect waits for somebody to allow it, or who did, before its attempt; null where none has to. */
       approval: text('approval'),

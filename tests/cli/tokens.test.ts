@@ -48,7 +48,7 @@ describe('the value of a secret that is asked for', () => {
     const pasted = await type('secret set SHOP_KEY', { answers: [key] });
     expect([pasted.code, pasted.err]).toEqual([
       2,
-      expect.stringMatching(/read from its file: cronogram secret set SHOP_KEY <\s+key.pem/),
+      expect.stringMatching(/read from its file: cat key.pem \| cronogram secret\s+set SHOP_KEY/),
     ]);
     expect((await well('secret list')).out).toBe('No secrets.\n');
     expect((await well('secret set SHOP_KEY', { input: `${key}\n` })).out).toBe('SHOP_KEY is set.\n');

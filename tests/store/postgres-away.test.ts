@@ -27,6 +27,7 @@ async function aStore(shared: boolean) {
   const ask = async (text: string) => (await client.query<Record<string, unknown>>(text)).rows;
   const user = `guest_${process.pid}_${(users += 1)}`;
   await ask(`create role ${user} login password 'x' createrole`);
+  await ask(`grant create on database ${new URL(database.url).pathname.slice(1)} to ${user}`);
   await ask(`create schema cronogram authorization ${user}; set search_path to cronogram`);
   ends.push(() => ask(`drop owned by ${user} cascade; drop role ${user}`));
   const as = new URL(database.url);

@@ -74,9 +74,9 @@ export type OpenPlace = () => Promise<Place>;
 interface Handing {
   readonly engine: Engine;
   /** Another connection to it, as another process has. */
-  open(id: string, log: MemoryLog): Promise<Opened>;
-  jobs(): Promise<number>;
-  loseJobs(): Promise<void>;
+  readonly open: (id: string, log: MemoryLog) => Promise<Opened>;
+  readonly jobs: () => Promise<number>;
+  readonly loseJobs: () => Promise<void>;
 }
 
 interface Opened {
@@ -112,7 +112,7 @@ type Around = Pick<Handing, 'open'> & Pick<Place, 'clock' | 'chat'>;
 
 async function workerOf({ open, clock, chat }: Around, options: WorkerOptions): Promise<Worker> {
   const log = memoryLog();
-  const world = { clock, stopwatch: systemStopwatch, timer: systemTimer, ids: createIds(clock.now), log };
+  const world = { clock, stopwatch: systemStopwatch, timer: systemTimer, ids: createIds(() => clock.now()), log };
   const id = world.ids.next();
   const opened = await open(id, log);
   const store = createStore(opened.engine);
@@ -120,7 +120,7 @@ async function workerOf({ open, clock, chat }: Around, options: WorkerOptions): 
   let engine: WorkEngine | null = null;
   const rooms = composeRooms(
     wanted,
-    { ...world, ids: { ...world.ids, next: oneBefore(id, world.ids.next) } },
+    { ...world, ids: { ...world.ids, next: oneBefore(id, () => world.ids.next()) } },
     {
       store,
       transport: (budget) => chat.within(budget),

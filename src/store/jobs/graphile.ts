@@ -5,6 +5,7 @@ import type { Runner, RunnerOptions, TaskList, WorkerEvents, WorkerPool, WorkerU
 import pg from 'pg';
 import type { Claimant, Hints, Job, WorkEngine } from '../../app/ports/hints.ts';
 import type { Bell, Log, LoopName, Timer } from '../../app/ports/outside.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { Script } from '../engine/engine.ts';
 import { sql } from '../engine/sql.ts';
 import { run as ask } from '../engine/statements.ts';
@@ -294,9 +295,22 @@ async function migrate(pool: pg.Pool, logger: Logger): Promise<void> {
     await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`);
     await runMigrations({ pgPool: pool, logger });
     await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw (error as { code?: unknown }).code === notAllowed ? mayMakeNoSchema() : error;
   } finally {
     client.release();
   }
+}
+
+const notAllowed = '42501';
+
+function mayMakeNoSchema(): AppError {
+  return new AppError(
+    'store_unavailable',
+    'The user of DATABASE_URL may not make the schema graphile_worker, in which work is handed out. As the owner of the database: ' +
+      'grant create on database <its name> to <that user>. Or set ENGINE=embedded, for one process alone.',
+  );
 }
 
 function loggerOver(log: Log): Logger {

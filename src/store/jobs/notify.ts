@@ -219,7 +219,7 @@ async function say(on: Connected, from: string, hints: readonly Hint[]): Promise
 
 /** A connection that hears what is said on the channel. */
 async function listen({ url, processId, pace }: LineDeps, heard: (payload?: string) => void): Promise<Connected> {
-  const made = await connect(url, `cronogram hints ${processId}`.slice(0, 63), pace.answer);
+  const made = await connect(url, `cronogram-hints ${processId}`.slice(0, 63), pace.answer);
   try {
     made.client.on('notification', ({ payload }) => heard(payload));
     await made.client.query(`listen ${channel}`);

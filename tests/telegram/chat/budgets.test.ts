@@ -19,6 +19,22 @@ it('says how a budget is written, and that money needs prices', async () => {
   expect((await talk.ask('/settings budget 5 EUR a day')).text).toContain('Nothing has a price yet');
 });
 
+it('reads no half of a number as another: a comma stands between thousands alone', async () => {
+  const talk = await aTalk();
+  for (const [words, told] of [
+    ['0,50 EUR a day', 'Write a number'],
+    ['1,5 requests a day', 'Write a number'],
+    ['0,500 EUR a day', 'Write a number'],
+    ['10,00 requests a day', 'Write a number'],
+    ['1000,000 requests a day', 'Write a number'],
+    ['12,500 requests a day', '12,500 requests a day'],
+    ['1 000 000 requests a day', '1,000,000 requests a day'],
+    ["1'500 requests a day", '1,500 requests a day'],
+    ['2.5 million tokens a day', '2,500,000 tokens a day'],
+  ] as const)
+    expect((await talk.ask(`/settings budget ${words}`)).text, words).toContain(told);
+});
+
 const price = 'https://api.example.com/price';
 
 it('tells in the preview what a task will use in a day and a month, and its share of the budgets', async () => {

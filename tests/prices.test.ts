@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readPrices } from '../src/config/prices.ts';
-import { priceOf } from '../src/domain/spending/prices.ts';
+import { millionths, priceOf } from '../src/domain/spending/prices.ts';
 import { aFolder } from './support/place.ts';
 
 function pricesIn(text: string) {
@@ -80,6 +80,7 @@ it.each([
     'has a price of a.b that is no amount from 0 on, with at most 6 decimals, line 3',
   ],
   ['currency: EUR\nhosts:\n  a.b: 0.0000001', 'has a price of a.b that is no amount'],
+  ['currency: EUR\nhosts:\n  a.b: 1.0000001', 'has a price of a.b that is no amount'],
   ['currency: EUR\nhosts: [a.b]', 'has hosts that are no list of names with prices'],
   ['currency: EUR\nmodels: { m: { inn: 1 } }', 'names inn for m, where in and out are known'],
   ['currency: EUR\nmodels: { m: 1 }', 'has no prices in and out for m'],
@@ -91,4 +92,17 @@ it.each([
 
 it('a file of prices that is not there says so', () => {
   expect(readPrices(join(aFolder(), 'none.yaml'))).toBe('cannot be read (ENOENT): it is the path of a YAML file');
+});
+
+it('counts amounts with 6 decimals exactly, however large, and none with more', () => {
+  for (const [amount, whole] of [
+    [0.1, 100_000],
+    [1.1, 1_100_000],
+    [4.35, 4_350_000],
+    [1234.567891, 1_234_567_891],
+    [999_999.999999, 999_999_999_999],
+    [1.0000001, null],
+    [12.3456789, null],
+  ] as const)
+    expect(millionths(amount), String(amount)).toBe(whole);
 });

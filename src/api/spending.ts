@@ -46,6 +46,15 @@ function whoseFault({ thread_key: thread, user_key: user, task_id: task }: Whose
   return named.length === 1 ? null : [['thread_key'], 'name one of thread_key, user_key and task_id'];
 }
 
+/** The days of a chat and of its tasks begin by its own clock. */
+function zoneFault({ user_key: user, timezone: zone }: Whose & { readonly timezone?: string | undefined }) {
+  const fault: [string[], string] = [
+    ['timezone'],
+    'it goes with user_key alone; the days of a chat begin by its clock',
+  ];
+  return zone === undefined || user !== undefined ? null : fault;
+}
+
 const budgetsAnswer = strict({ budgets: z.array(budget) });
 
 export const spendingOperations = {
@@ -67,9 +76,15 @@ export const spendingOperations = {
       requests: most,
       tokens: most,
       money: most.meta({ description: 'In millionths of the currency of PRICES: 2500000 is 2.50.' }),
+      currency: z
+        .string()
+        .max(3)
+        .optional()
+        .meta({ description: 'That in which money was meant; refused where PRICES have another.' }),
       timezone: timezone.optional().meta({ description: 'With user_key: in which the days of the person begin.' }),
     })
       .superRefine(refuses(whoseFault))
+      .superRefine(refuses(zoneFault))
       .meta({ example: { thread_key: 'telegram:chat:-1001234567890', requests: 1000, per: 'month' } }),
     answer: budgetsAnswer,
     refuses: ['invalid_thread_key', 'task_not_found'],

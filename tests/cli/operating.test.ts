@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lab, stopBots } from '../e2e/bot.ts';
+import { aFolder } from '../support/place.ts';
 import { aPlace, aPlaceAfter } from './place.ts';
 import { widest } from './terminal.ts';
 
@@ -31,6 +34,21 @@ describe('the tasks of a thread', () => {
     expect((await well('task list --json')).json['tasks']).toHaveLength(2);
     expect((await well('thread purge cli:default', { answers: ['y'] })).out).toContain('Deleted: 2 tasks');
     expect((await well('thread purge cli:default --yes')).out).toBe('cli:default has no tasks.\n');
+  });
+});
+
+describe('budgets', () => {
+  it('are refused in another currency than that of the prices', async () => {
+    const prices = join(aFolder(), 'prices.yaml');
+    writeFileSync(prices, 'currency: EUR\nhosts: { localhost: 0.002 }\n');
+    const { well, type } = await aPlace({ PRICES: prices });
+    const refused = await type('budget set 5 GBP a day');
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('prices are in EUR');
+    expect((await well('budget list')).out).toContain('No budgets.');
+    expect((await well('budget set 5 EUR a day')).out).toContain('5.00 EUR a day');
+    await well('task create --cron "0 9 * * *" --timezone UTC One');
+    expect((await type('budget set 5 $ a day --task 1')).err).toContain('prices are in EUR');
   });
 });
 

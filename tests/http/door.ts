@@ -336,7 +336,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
       cancelThread: async () => ({ cancelled: 2, left: 1 }),
     }),
     messages: heard('messages', { post: async () => run }),
-    spending: heard('spending', spendingAnswers),
+    spending: heard('spending', needs.spending ?? spendingAnswers),
     testRuns: heard('testRuns', { check: async () => {}, run: async () => run }),
     bulk: heard('bulk', {
       pause: bulked,

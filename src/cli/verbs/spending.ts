@@ -110,8 +110,8 @@ export const budgetVerbs = [
     does: async (session, words, whose) => {
       const read = readBudget(words.join(' '));
       if (read === null) throw usage('Write how much for how long: 1000 requests a month, or 5 EUR a day.');
-      const { kind, per, quantity } = read;
-      return put(session, { whose, per, of: { [kind]: quantity } });
+      const { kind, per, quantity, currency } = read;
+      return put(session, { whose, per, of: { [kind]: quantity }, currency });
     },
   }),
   verb({
@@ -138,13 +138,21 @@ interface Putting {
   readonly whose: Whose;
   readonly per: BudgetPeriod;
   readonly of: Readonly<Record<string, number | null>>;
+  /** As it was written, for the server to refuse where its prices have another. */
+  readonly currency?: string | null;
 }
 
 /** The server is told all limits of a period at once, so those that stay are read before. */
-async function put(session: Session, { whose, per, of }: Putting): Promise<Told> {
+async function put(session: Session, { whose, per, of, currency = null }: Putting): Promise<Told> {
   const own = (await ownBudgets(session, whose)).filter((one) => one.per === per);
   const kept = Object.fromEntries(own.map(({ kind, quantity }) => [kind, quantity]));
-  const body = { ...(await whoseOf(session, whose, session.threadKey)), ...kept, ...of, per };
+  const body = {
+    ...(await whoseOf(session, whose, session.threadKey)),
+    ...kept,
+    ...of,
+    ...(currency === null ? {} : { currency }),
+    per,
+  };
   return listed(session, await session.client.call('setBudgets', { body }));
 }
 

@@ -39,6 +39,6 @@ function hostPrice(hosts: PriceTable['hosts'], source: string): number | undefin
 /** Millionths of a currency; null where the amount is none, or too fine to be counted. */
 export function millionths(amount: number): number | null {
   const whole = Math.round(amount * 1_000_000);
-  const isExact = Math.abs(amount * 1_000_000 - whole) < 1e-6 * Math.max(1, whole);
+  const isExact = Math.abs(amount * 1_000_000 - whole) < Math.max(1e-6, 1e-15 * whole);
   return Number.isFinite(amount) && amount >= 0 && isExact && Number.isSafeInteger(whole) ? whole : null;
 }

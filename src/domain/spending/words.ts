@@ -11,7 +11,8 @@ export interface BudgetWords {
   readonly per: BudgetPeriod;
 }
 
-const number = String.raw`(\d[\d,' ]*(?:\.\d+)?)\s*(k|thousand|m|million)?`;
+/** Thousands may be set apart. A comma before anything but three digits is refused, because "0,50" would be read as 50. */
+const number = String.raw`((?:[1-9]\d{0,2}(?:[,' ]\d{3})+|\d+)(?:\.\d+)?)\s*(k|thousand|m|million)?`;
 const counted = new RegExp(String.raw`^${number}\s*(requests?|calls?|tokens?)$`);
 const paid = new RegExp(String.raw`^(?:([a-z]{3}|[€$£])\s*)?${number}\s*([a-z]{3}|[€$£])?$`);
 const signs: Readonly<Record<string, string>> = { '€': 'EUR', $: 'USD', '£': 'GBP' };

@@ -19,7 +19,9 @@ export const spendingHandlers = {
     return { budgets: found.map(wireBudget) };
   },
   setBudgets: async ({ body }, { spending, actor }) => {
-    const { per, requests, tokens, money } = body;
+    const { per, requests, tokens, money, currency } = body;
+    if (currency !== undefined && spending.currency !== null && currency !== spending.currency)
+      throw invalid('currency', `currency: prices are in ${spending.currency}; say the budget in it.`);
     const wish = { per, requests: requests ?? undefined, tokens: tokens ?? undefined, money: money ?? undefined };
     return { budgets: (await spending.set(accountOf(body), wish, actor)).map(wireBudget) };
   },

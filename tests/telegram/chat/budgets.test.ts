@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { fieldIn } from '../../../src/telegram/chat/edit/field-words.ts';
+import { Refused } from '../../../src/telegram/chat/kit/answers.ts';
+import { task } from '../../http/door.ts';
 import { calls, withHttp } from '../../support/actions.ts';
 import { day } from '../../support/pipeline.ts';
 import { aTalk, root } from './talk.ts';
@@ -17,6 +20,31 @@ it('says how a budget is written, and that money needs prices', async () => {
   const talk = await aTalk();
   expect((await talk.ask('/settings budget lots')).text).toContain('/settings budget 1000 requests a month');
   expect((await talk.ask('/settings budget 5 EUR a day')).text).toContain('Nothing has a price yet');
+});
+
+it('reads no half of a number as another: a comma stands between thousands alone', async () => {
+  const talk = await aTalk();
+  for (const [words, told] of [
+    ['0,50 EUR a day', 'Write a number'],
+    ['1,5 requests a day', 'Write a number'],
+    ['0,500 EUR a day', 'Write a number'],
+    ['10,00 requests a day', 'Write a number'],
+    ['1000,000 requests a day', 'Write a number'],
+    ['12,500 requests a day', '12,500 requests a day'],
+    ['1 000 000 requests a day', '1,000,000 requests a day'],
+    ["1'500 requests a day", '1,500 requests a day'],
+    ['2.5 million tokens a day', '2,500,000 tokens a day'],
+  ] as const)
+    expect((await talk.ask(`/settings budget ${words}`)).text, words).toContain(told);
+});
+
+it('refuses the budget of a task in another currency than that of the prices', () => {
+  const read = (words: string, currency: string | null) => fieldIn(`budget ${words}`, { task, now: 0, currency });
+  const five = { is: 'patch', patch: { policies: { budget: { money: 5_000_000, per: 'day' } } } };
+  expect(read('5 EUR a day', 'EUR')).toEqual(five);
+  expect(() => read('5 USD a day', 'EUR')).toThrow(Refused);
+  expect(() => read('9 requests a day and 5 $ a day', 'EUR')).toThrow(Refused);
+  expect(read('9 requests a day', 'EUR')).toMatchObject({ is: 'patch' });
 });
 
 const price = 'https://api.example.com/price';

@@ -30,7 +30,9 @@ export const editCommand = onNamedTask(
   async (ctx, { task, rest }) => {
     if (rest === '') return answerWith(editMenu(task, await factsOf(task, ctx)));
     if (isBareNumber(ctx, rest)) return answer(texts.retime.bareNumber(task.number, rest));
-    const field = settingIn(rest, task, ctx.kinds.formOf(task.action.kind)) ?? fieldIn(rest, { task, now: ctx.date });
+    const field =
+      settingIn(rest, task, ctx.kinds.formOf(task.action.kind)) ??
+      fieldIn(rest, { task, now: ctx.date, currency: ctx.spending.currency });
     if (field === null) return editTime(ctx, task, rest);
     if (field.is === 'patch') {
       const asked = worstAsked(ctx, task, field.patch);

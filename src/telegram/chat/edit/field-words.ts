@@ -8,9 +8,11 @@ import { durationText, fixedMs } from '../../../domain/schedule/time/duration.ts
 import { zoneNamed } from '../../../domain/schedule/time/places.ts';
 import { readBudget } from '../../../domain/spending/words.ts';
 import type { Task } from '../../../domain/task.ts';
+import { Refused } from '../kit/answers.ts';
 import { momentIn } from '../kit/days.ts';
 import { misspeltOf } from '../kit/nearest.ts';
 import { keepRead } from '../kit/policy.ts';
+import { texts } from '../texts.ts';
 
 /** Fields that `/edit` understands beside a new time: their names, and their values in plain words. */
 
@@ -18,6 +20,8 @@ export interface FieldReading {
   readonly task: Task;
   /** When it was said. */
   readonly now: number;
+  /** That of the prices, in which money is; without it nobody asks. */
+  readonly currency?: string | null;
 }
 
 interface Field {
@@ -277,12 +281,14 @@ function spanIn(value: string): string | null {
 }
 
 /** Several stand with a comma or an "and" between them, and are all for the same time. */
-function readTaskBudget(value: string): Value<'budget'> {
+function readTaskBudget(value: string, { currency = null }: FieldReading): Value<'budget'> {
   if (none.test(value)) return null;
   const read = value.split(/\s*;\s*|\s+and\s+/).map(readBudget);
   const [first] = read;
   if (first === undefined || first === null) return undefined;
   if (!read.every((one) => one !== null && one.per === first.per)) return undefined;
+  const isForeign = read.some((one) => one !== null && one.currency !== null && one.currency !== currency);
+  if (currency !== null && isForeign) throw new Refused(texts.spending.otherCurrency(currency));
   return {
     ...Object.fromEntries(read.flatMap((one) => (one === null ? [] : [[one.kind, one.quantity]]))),
     per: first.per,

@@ -146,11 +146,14 @@ interface Putting {
 async function put(session: Session, { whose, per, of, currency = null }: Putting): Promise<Told> {
   const own = (await ownBudgets(session, whose)).filter((one) => one.per === per);
   const kept = Object.fromEntries(own.map(({ kind, quantity }) => [kind, quantity]));
+  // Money that stays is meant in the currency in which it was set, whatever the prices are in by now.
+  const money = 'money' in of ? undefined : own.find(({ kind }) => kind === 'money');
+  const meant = currency ?? money?.currency ?? null;
   const body = {
     ...(await whoseOf(session, whose, session.threadKey)),
     ...kept,
     ...of,
-    ...(currency === null ? {} : { currency }),
+    ...(meant === null ? {} : { currency: meant }),
     per,
   };
   return listed(session, await session.client.call('setBudgets', { body }));

@@ -125,6 +125,7 @@ async function raisedOf(ctx: ChatContext, { scope, who, kind, per, quantity }: R
   const all = await ctx.spending.list({ thread: ownerId === null ? threadOf(ctx.place) : null, ownerId, taskId: null });
   const known = all.find((one) => one.scope === account.is && one.kind === kind && one.per === per);
   if (known === undefined) throw new Refused(texts.chat.oldButton);
+  if (kind === 'money') refuseMoney(ctx, known.currency);
   const most = Math.max(quantity, known.quantity);
   const zoned = account.is === 'person' ? { ...account, timezone: known.timezone } : account;
   if (most > known.quantity) await ctx.spending.change(zoned, { kind, per, quantity: most }, ctx.person.actor);

@@ -24,9 +24,10 @@ function* beginBlob(head: BlobHead): Script<'there' | 'missing' | 'over_quota'> 
   const { chatId, sha256, mime, size, now, expiresAt } = blob;
   // Two that come at once must not both take the last room.
   yield* hold(sql`select id from chats where id = ${chatId} ${forShare()}`);
-  const known = yield* one(select(pick(blobs, 'isWhole', 'expiresAt'))`from blobs where ${isBlob(blob)} ${forUpdate}`);
-  const hasRoom = known !== undefined && (known.expiresAt === null || known.expiresAt > now);
-  if (!hasRoom && !(yield* makeRoom(blob))) return 'over_quota';
+  const known = yield* knownBlob(blob);
+  const hasRoom = (found: typeof known) => found !== undefined && (found.expiresAt === null || found.expiresAt > now);
+  // Where the chat has no row nobody is held up, and the same bytes may have come while the sum was made.
+  if (!hasRoom(known) && !(yield* makeRoom(blob)) && !hasRoom(yield* knownBlob(blob))) return 'over_quota';
   yield* insert(
     'blobs',
     { sha256, chatId, mime, size, isWhole: 0, putAt: now, expiresAt },
@@ -34,6 +35,10 @@ function* beginBlob(head: BlobHead): Script<'there' | 'missing' | 'over_quota'> 
       expires_at = case when blobs.expires_at < excluded.expires_at then excluded.expires_at else blobs.expires_at end`),
   );
   return known?.isWhole === 1 ? 'there' : 'missing';
+}
+
+function* knownBlob(blob: BlobName): Script<{ isWhole: number; expiresAt: number | null } | undefined> {
+  return yield* one(select(pick(blobs, 'isWhole', 'expiresAt'))`from blobs where ${isBlob(blob)} ${forUpdate}`);
 }
 
 /** Whether it fits, once what is oldest has gone. */

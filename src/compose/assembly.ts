@@ -119,7 +119,7 @@ export interface Outside {
   readonly notepad?: Notepad;
   /** The keys that seal; absent where what is sealed ends with the process. */
   readonly vault?: KeyRing;
-  /** What hands out work, given the bell of this process; absent where its loops look for themselves. */
+  /** The engine that hands out work, given the bell of this process; absent where its loops look for themselves. */
   readonly workEngine?: (bell: Bell, bootId: string) => WorkEngine;
   /** Absent where there are no other processes. */
   readonly hints?: Hints;
@@ -259,7 +259,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   };
 }
 
-/** What wakes the loops of this process, and who else hears of it. */
+/** The bell of this process, and how others hear it. */
 function wakingOf({ ids }: World, { workEngine: engineOver = embeddedEngine, hints = noHints }: Outside) {
   const [loops, bootId] = [createBell(), ids.next()];
   const workEngine = engineOver(loops, bootId);

@@ -143,7 +143,7 @@ function typed(question: string, output: NodeJS.WritableStream): Promise<string>
     lines.question(question, (text) => {
       answer = text;
       if (!beginsKey.test(text)) lines.close();
-      // What is pasted with it must not go to the shell.
+      // Lines that are pasted with it must not go to the shell.
       lines.on('line', (line) => {
         answer = `${text}\n${line}`;
         if (endsKey.test(line)) lines.close();

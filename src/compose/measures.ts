@@ -12,7 +12,7 @@ import type { PrometheusMeter } from '../system/meter.ts';
 import type { Pool } from '../system/pool/pool.ts';
 import type { World } from './assembly.ts';
 
-/** What is measured of a server, and how it starts. */
+/** Measures of a server, and their values at its start. */
 
 interface Measured {
   readonly config: Pick<Config, 'RETENTION_DAYS' | 'BACKUP_KEEP'>;

@@ -26,7 +26,7 @@ interface Hearing {
   readonly streams: EventStreams;
 }
 
-/** What wakes loops and streams, beside what happens in their own rooms. */
+/** Wakes loops and streams for what happens outside of their own rooms. */
 export function hearOthers(opened: Opened, { rooms, loops, streams }: Hearing): void {
   const hints = opened.work?.hints ?? noHints;
   opened.onEvents(() => {

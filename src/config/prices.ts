@@ -107,7 +107,7 @@ function hostPrices(node: unknown): ReadonlyMap<string, number> {
   return prices;
 }
 
-/** As addresses write it: in ASCII, and without the port that is the usual one. */
+/** A host as addresses write it: in ASCII, and without the usual port. */
 function hostNamed(name: string, key: unknown): string {
   const [, stars = '', host = '', port = ''] = /^(\*\.)?(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(name) ?? [];
   if (name === '*') return name;

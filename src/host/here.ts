@@ -183,7 +183,7 @@ function nameOf(uid: number): string {
 
 export type Examined = ServerInspection;
 
-/** Where the key of the secrets is looked for. */
+/** The place where the key of the secrets is looked for. */
 export function keySource({ config, database }: Settings): VaultSource {
   return sourceFor(database, config.SECRETS_KEY, config.SECRETS_KEY_PREVIOUS);
 }

@@ -58,7 +58,7 @@ export interface ActionField {
   readonly inBrief?: true;
 }
 
-/** One of the kinds that an object can be. */
+/** A kind that an object can be. */
 export interface FieldVariant<Kind extends string = string> {
   readonly kind: Kind;
   /** Short, as it stands behind an example. */

@@ -10,7 +10,7 @@ export interface Jobs {
   start(): Promise<void>;
   /** Workers look for what no job has named. */
   lookAround(): void;
-  /** What these processes held, which are gone, comes to others; and whatever else has become free. */
+  /** Processes are gone: jobs that they held come to others, and all loops look for what has become free. */
   freed(gone: readonly string[]): void;
   /** Takes no more, does what it has for a moment, and gives back the rest. */
   stop(): Promise<void>;

@@ -19,10 +19,10 @@ export function createLooks(hasJobs: boolean) {
       if (isOtherTurn) at = now + sleepMaxMs;
       return isOtherTurn;
     },
-    /** What waits for its first attempt since then has a job of its own. */
+    /** Runs that were queued later than this have jobs of their own. */
     queuedBefore: (now: number): { readonly queuedBefore?: number } =>
       hasJobs ? { queuedBefore: now - sleepMaxMs } : {},
-    /** When to make the next step; `next` asks what is due by time. */
+    /** The instant of the next step; `next` asks what is due by time. */
     nextAt: async (now: number, next: () => Promise<number | null>): Promise<number | null> => {
       if (hasJobs && !isStale && now < at) return at;
       isStale = false;
@@ -38,7 +38,7 @@ export function createLooks(hasJobs: boolean) {
     now: (): void => {
       [at, isForCancels] = [-Infinity, true];
     },
-    /** Where jobs are handed out, those who hold a run are told that it is to stop; elsewhere each step looks. */
+    /** Whether this step looks for cancelled runs: at every step, unless jobs are handed out, because then a hint tells of them. */
     isForCancels: (now: number): boolean => {
       const is = !hasJobs || isForCancels || now >= at;
       isForCancels = false;

@@ -48,7 +48,7 @@ export function createWanted() {
         looked = await look([...some.keys()]);
         return looked;
       } finally {
-        // When the look has failed they wait for the next one.
+        // Rows whose look has failed wait for the next one.
         for (const [id, named] of some) {
           if (looked === null) waiting.put(id, named);
           else named.settle(looked.left(id));
@@ -66,7 +66,7 @@ export function createWanted() {
   };
 }
 
-/** Those that were named, the oldest first. One that is named again settles both. */
+/** Rows that jobs have named, the oldest first. A row that is named again settles both jobs. */
 function createWaiting() {
   const waiting = new Map<string, Named>();
   return {

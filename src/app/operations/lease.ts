@@ -9,7 +9,7 @@ export interface Leased {
   readonly signal: AbortSignal;
   /** Whether nobody else does it: a process that was frozen finds out before anything leaves it. */
   isHeld(): boolean;
-  /** There is a sign that another process does it as well. */
+  /** Takes note of a sign that another process does the work as well. */
   doubt(): void;
 }
 
@@ -98,7 +98,7 @@ export function createLease(deps: LeaseDeps) {
       unhear();
       await store.endLease(name, bootId).then(
         () => hints.publish(freed),
-        // It is over by itself.
+        // The lease is over by itself.
         (error: unknown) => log.warn('lease_not_ended', { lease: name, error: errorText(error) }),
       );
     },

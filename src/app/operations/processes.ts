@@ -85,7 +85,7 @@ export function createProcesses(deps: ProcessesDeps) {
       return row;
     },
     live: async () => {
-      // One that is alone leaves no sign of life in its row.
+      // A process that is alone leaves no sign of life in its row.
       if (lease === null) return [view()];
       return store.listProcesses(null);
     },
@@ -114,7 +114,7 @@ function createLease(deps: LeaseDeps) {
   let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   let heldSince: number | null = null;
   let isFirst = false;
-  /** Whoever was cut off may find everybody else's lease over, because they were cut off as well: they have a moment to come back. */
+  /** Rescues begin after this: a process that was cut off may find the leases of all others over, because they were cut off as well, so they have a moment to come back. */
   let rescuesFrom = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let stopped = false;

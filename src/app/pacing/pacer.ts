@@ -43,7 +43,7 @@ export interface Pacer extends Budget {
 }
 
 export interface Claimed {
-  /** So many could have been claimed. */
+  /** Parts that could have been claimed. */
   readonly room: number;
   readonly parts: readonly { readonly part: OutboxPart; readonly turn: Turn }[];
 }
@@ -71,7 +71,7 @@ interface PacerDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'>
   readonly bootId: string;
 }
 
-/** One chat, and its call: reserved, on its way, or none. */
+/** A chat with its call: reserved, on its way, or none. */
 interface ChatGate extends Gate {
   readonly chatId: string;
   address: string;

@@ -62,7 +62,7 @@ function createPlaces({ store, clock, timer, paced }: SharedAsidesDeps) {
     for (const { answer } of asking.splice(0, granted)) answer(true);
   };
   const turns = async () => {
-    // Those that begin or end in the same turn of the process are told of together.
+    // Calls that begin or end in the same turn of the process are told of together.
     await timer.yield();
     while (asking.length > 0 || ended.length > 0) {
       try {

@@ -16,7 +16,7 @@ interface ChatTurn extends PacedChat {
   call: 'none' | 'reserved' | 'out';
   /** The end of the last call, until it is written. */
   before: EndedCall | null;
-  /** When the next call may leave for which it waits; null while it waits for none. */
+  /** The instant at which the call may leave for which it waits; null while it waits for none. */
   nextAt: number | null;
 }
 

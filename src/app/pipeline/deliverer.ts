@@ -129,7 +129,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   const looks = createLooks(hasJobs);
   const inHand = createPartsInHand(deps, (chats) => {
     looks.later();
-    // What waits in a chat behind the part that has ended is named by nobody.
+    // Parts that waited behind the one that has ended are named by no job.
     if (hasJobs) void wanted.want([...chats]).catch(() => undefined);
   });
   const claims = createClaims(deps, { wanted, looks, inHand });

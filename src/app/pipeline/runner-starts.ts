@@ -64,7 +64,7 @@ function consentPlan(
   return { ...waits, until: decideBy, question: { id: input.delivers ? ids.next() : null, text, decideBy } };
 }
 
-/** It ends before the next slot of a daily task, which would find its run in the way. */
+/** The question ends before the next slot of a daily task, which would find its run in the way. */
 const effectExpiryMs = limits.approvalExpiryMs - 60_000;
 
 /** The effect was refused, or nobody allowed it in time. */

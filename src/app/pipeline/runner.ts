@@ -38,7 +38,7 @@ export interface Runner {
   take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<readonly string[]>;
   /** Kinds of which there is no place for one more. */
   full(): readonly string[];
-  /** What jobs have named and was not started is left to others. */
+  /** Leaves to others the runs that jobs have named and that were not started. */
   refuse(): void;
   /** Looks at the next step for what no job has named. */
   look(): void;
@@ -217,7 +217,7 @@ function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: Runn
   return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
 }
 
-/** What it started, and the ids of what had no place. */
+/** Runs that were started, and whether one had no place. */
 type SomeStarted = Started & { readonly left: (id: string) => boolean };
 
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */

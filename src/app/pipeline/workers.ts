@@ -33,7 +33,7 @@ export function createLostClaims(
         throw error;
       }
     },
-    /** What was claimed is not worked on, because the process was away meanwhile; unless others have it by now, it is let go. */
+    /** Lets claimed rows go that are not worked on, because the process was away meanwhile, unless others have them by now. */
     giveUp: (): void => {
       looks = [stopwatch.elapsed()];
     },

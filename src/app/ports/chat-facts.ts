@@ -106,7 +106,7 @@ export interface ChatFacts {
   waitingChats(limit: number): Promise<readonly Chat[]>;
   /** People who are known by that name, whatever its case. */
   usersNamed(name: string, limit: number): Promise<readonly User[]>;
-  /** What its tasks are about, each as it is spelled. */
+  /** Subjects of its tasks, each as it is spelled. */
   subjectsIn(chatId: string): Promise<readonly string[]>;
   /** How its admins are called, as far as somebody has told: whoever approved the chat first. */
   adminNames(chatId: string, limit: number): Promise<readonly string[]>;

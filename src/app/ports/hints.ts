@@ -1,6 +1,6 @@
 import type { LoopName } from './outside.ts';
 
-/** What processes that share a database tell each other. All of it is hints: one that is lost costs time, never work. */
+/** Hints that processes on one database give each other: a hint that is lost costs time, never work. */
 
 /**
  * `scheduler` and `acks`: a row is ready for these loops, wherever they turn. `cancels`: a run that is under way is to stop. `events`:
@@ -35,17 +35,17 @@ export interface OfferedRun {
   readonly kind: string | null;
 }
 
-/** A few of the runs of one kind, or of the chats, that were offered: ids and nothing else, because the rows say what is to be done. */
+/** A job names a few runs of one kind, or chats: ids and nothing else, because the rows say what is to be done. */
 export type Job = { readonly id: string } & (
   | { readonly kind: string; readonly runs: readonly string[] }
   | { readonly chats: readonly string[] }
 );
 
-/** Whoever works in this process. */
+/** The part of this process that works on jobs. */
 export interface Claimant {
   /** Kinds of actions of which it takes runs. */
   readonly kinds: readonly string[];
-  /** Those of which it has no place for one more just now; their jobs are left to others. */
+  /** Kinds of which it has no place for one more just now; their jobs are left to others. */
   readonly full: () => readonly string[];
   /** Runs were called off; those of this worker may be among them. */
   readonly cancelled: () => void;
@@ -61,9 +61,9 @@ export interface WorkEngine {
   readonly name: EngineName;
   /** From now on jobs come to this worker. Each is its own until it is completed or failed, or until the worker is gone. */
   claim(worker: Claimant): Promise<void>;
-  /** What of it had no place here comes to whoever has one. */
+  /** The job is over; ids that had no place here become a job for others. */
   complete(job: Job, left?: readonly string[]): void;
-  /** It comes once more, to whoever is free; after a few times the row alone is left. */
+  /** The job comes once more, to a worker that is free; after a few times the row alone is left. */
   fail(job: Job, error: string): void;
   /** Runs that are under way were called off: whoever holds them looks. */
   cancel(): void;

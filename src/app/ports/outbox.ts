@@ -205,18 +205,18 @@ export interface EndedCalls extends Paced {
 }
 
 export interface PacedClaim {
-  /** So many could have been claimed; 0 where none may be called now. */
+  /** Parts that could have been claimed; 0 where nobody may be called now. */
   readonly room: number;
   readonly parts: readonly OutboxPart[];
   /** Chats in which no call may start now. */
   readonly held: readonly string[];
-  /** When something may be called that could not be now; null when only the end of a call changes that. */
+  /** The instant at which a chat may be called that could not be now; null when only the end of a call changes that. */
   readonly freeAt: number | null;
 }
 
 export interface CallWanted extends PacedChat {
   readonly now: number;
-  /** As many as it becomes. */
+  /** Messages that the call becomes. */
   readonly messages: number;
   /** The call of the chat before this one; null where it is over already. */
   readonly before: EndedCall | null;
@@ -225,9 +225,9 @@ export interface CallWanted extends PacedChat {
 }
 
 export interface CallAnswer {
-  /** It is set aside, and may leave at once. */
+  /** Whether the call is set aside, and may leave at once. */
   readonly isTaken: boolean;
-  /** When it may leave; null while that hangs on the end of another one. */
+  /** The instant at which it may leave; null while that hangs on the end of another call. */
   readonly freeAt: number | null;
   /** Until when Telegram wants no call there. */
   readonly heldUntil: number;
@@ -240,7 +240,7 @@ export interface AsidesWanted {
   readonly open: number;
   /** Ends that were not told yet. */
   readonly ended: readonly number[];
-  /** Those that wait. */
+  /** Calls that wait. */
   readonly wanted: number;
   /** Until when Telegram wants none; 0 where it has said nothing. */
   readonly heldUntil: number;
@@ -248,7 +248,7 @@ export interface AsidesWanted {
 
 export interface AsidesGranted {
   readonly granted: number;
-  /** When the next one of those that still wait may leave; null while that hangs on the end of another one. */
+  /** The instant at which the next call that waits may leave; null while that hangs on the end of another one. */
   readonly freeAt: number | null;
 }
 

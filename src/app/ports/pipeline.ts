@@ -363,7 +363,7 @@ export interface RunStore {
 }
 
 export interface StartBatch extends Batch {
-  /** All of them where it is absent. */
+  /** Runs that this process may take up; all of them where it is absent. */
   readonly claimable?: Claimable;
   /** Kinds of actions of which no more may begin now; none where it is absent. Runs that the plan leaves out stay as they are. */
   readonly without?: readonly string[];

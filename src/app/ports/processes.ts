@@ -14,7 +14,7 @@ export interface Processes {
   isKeeper(): boolean;
   /** Resolves when this process has its row, and what nobody holds is free. */
   begun(): Promise<void>;
-  /** Those that live, the oldest first. */
+  /** Processes that live, the oldest first. */
   live(): Promise<readonly ProcessView[]>;
   /** Since when no process works, where that is long enough to be told; null while one does. */
   pausedSince(): Promise<number | null>;
@@ -39,7 +39,7 @@ export interface Renewed {
 export interface ProcessStore {
   /** Writes the row of a process that starts. Alone it ends the rows of all others, and lets go what they hold. */
   enrol(process: NewProcess, alone: boolean): Promise<Renewed>;
-  /** One statement. A process whose row was ended stands in it again; null where there is no such row any more. */
+  /** Renews by one statement. A process whose row was ended stands in it again; null where there is no such row any more. */
   renewLease(id: string, leaseMs: number): Promise<Renewed | null>;
   /** Ends processes whose leases are over, and lets go whatever no living process holds. Answers who was ended. */
   rescueLeft(id: string): Promise<Rescued>;
@@ -47,9 +47,9 @@ export interface ProcessStore {
   retire(id: string, at: number | null): Promise<void>;
   /** By the clock of the database. */
   databaseTime(): Promise<number>;
-  /** Those that live; with `since` also those that have ended after it. The oldest come first. */
+  /** Processes that live, and with `since` also those that have ended after it. The oldest come first. */
   listProcesses(since: number | null): Promise<readonly ProcessView[]>;
-  /** When a process that works was last seen, and for how long that has been; null where there was none. A lease that holds counts as seen now. */
+  /** The last sign of a process that works, and how long ago it was; null where there was none. A lease that holds counts as seen now. */
   lastWorker(): Promise<{ readonly seenAt: number; readonly agoMs: number } | null>;
 }
 

@@ -170,5 +170,5 @@ export interface SecretSent {
   readonly use: SecretUse;
 }
 
-/** One that signs, or proves who shows a certificate, is used there and not sent. */
+/** A secret that signs, or proves who shows a certificate, is used here and not sent. */
 export type SecretUse = 'send' | 'sign' | 'prove';

@@ -328,7 +328,7 @@ export interface AlarmStore {
 
 export interface Lease {
   readonly isMine: boolean;
-  /** When the lease of whoever has it is over, unless it is renewed. */
+  /** The end of the lease of the process that has it, unless it is renewed. */
   readonly until: number;
 }
 

@@ -81,7 +81,7 @@ export function planGrant({ scene, claims, now }: VerbScene, { scopesOf, id, act
   };
 }
 
-/** Whoever vouches for the scopes takes this back: the `heed` of a reach. */
+/** Nobody vouches for the scopes, until the `heed` of a reach says who does. */
 const byAnybody = { vouches: false, isFresh: false };
 
 interface Renewing extends Pick<Given, 'scopesOf' | 'id' | 'actor'> {

@@ -149,7 +149,7 @@ interface Deed {
   /** The verb and what it was given: the same key with something else is refused. */
   readonly verb: readonly [string, ...unknown[]];
   readonly look?: ChangeRequest['look'];
-  /** It may change what the grant allows. */
+  /** Whether it may change what the grant allows. */
   readonly isReaching?: boolean;
 }
 

@@ -22,7 +22,7 @@ export function upcoming({ task, ahead }: Planned, count: number): readonly numb
     .slice(0, left);
 }
 
-/** Those of the slots that will run: without a right they are skipped. */
+/** Slots that will run: without a right they are skipped. */
 export function underRight(slots: readonly number[], { rightEndsAt }: Pick<Planned['ahead'], 'rightEndsAt'>) {
   return rightEndsAt === null ? slots : slots.filter((slot) => slot < rightEndsAt);
 }

@@ -107,7 +107,7 @@ export function createSecretsAhead({ store, operator, kinds }: AheadDeps): Secre
       chatId: place?.chatId ?? null,
       ownerId: owner ?? place?.approvedBy ?? apiPrincipal,
       scopes: kinds.scopesOf(action),
-      // Whoever names them now is asked about that by the reach of their change.
+      // The reach of a change asks about what somebody names now.
       unconfirmed: [],
     };
     const scene = await store.secretScene(asked);

@@ -43,7 +43,7 @@ export interface AskedSecret {
 export type SecretAnswered =
   | { readonly is: 'set'; readonly name: string; readonly title: string }
   | { readonly is: 'refused'; readonly name: string; readonly error: AppError }
-  /** Whoever was asked may set no secrets in that chat any more. */
+  /** The person who was asked may set no secrets in that chat any more. */
   | { readonly is: 'barred'; readonly title: string }
   /** Telegram cuts long words in pieces, of which none is the value. */
   | { readonly is: 'cut'; readonly name: string }

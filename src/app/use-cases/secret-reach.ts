@@ -16,7 +16,7 @@ import type { TaskChange, TaskScene, TaskStore } from '../ports/tasks.ts';
 export interface Reach {
   /** The change as it is, where it may be made, with what stays unconfirmed. */
   heed<T extends TaskChange>(scene: TaskScene, change: T): T;
-  /** The same for a task that is new, or an action without a task: answers what is unconfirmed. */
+  /** Heeds a task that is new, or an action without a task, and answers what is unconfirmed. */
   heedNew(ownerId: Actor | null, scopes: readonly string[]): readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function createSecretReach({ store, operator }: ReachDeps): SecretReach {
     return secrets.filter((one) => !mayUse(one, { ownerId: by, ...scene })).map(({ name }) => name);
   };
   return async (by, place) => {
-    // They may use all secrets of the operator.
+    // Owners of the bot may use all secrets of the operator.
     const vouches = by === apiPrincipal || (await store.readUser(by))?.role === 'owner';
     return reachOf(by, { vouches, barred: vouches ? [] : await barredFor(by, place) });
   };

@@ -72,7 +72,7 @@ function createOpening({ store, clock, ids, log, alarms, processes }: DowntimeDe
   return {
     isOpen: () => isOpen,
     open,
-    /** Where others were at work all the time, nothing was down. */
+    /** A downtime begins unless others were at work all the time. */
     begin: async (): Promise<void> => {
       if (processes.isKeeper()) await open();
       else isOpen = true;

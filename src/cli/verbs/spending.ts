@@ -138,7 +138,7 @@ interface Putting {
   readonly whose: Whose;
   readonly per: BudgetPeriod;
   readonly of: Readonly<Record<string, number | null>>;
-  /** As it was written, for the server to refuse where its prices have another. */
+  /** The currency as it was written, for the server to refuse where its prices have another. */
   readonly currency?: string | null;
 }
 

@@ -102,7 +102,7 @@ export function isGroup(address: string): boolean {
   return address.startsWith('-');
 }
 
-/** One chat. It has one call at a time. */
+/** A chat, which has one call at a time. */
 export interface Gate {
   readonly address: string;
   /** Messages that its call becomes which is set aside or on its way; 0 when there is none. */
@@ -111,7 +111,7 @@ export interface Gate {
   heldUntil: number;
 }
 
-/** When the chat may make its next call, which becomes so many messages; Infinity while that hangs on the one on its way. */
+/** The instant at which the chat may make a call of so many messages; Infinity while that hangs on the call on its way. */
 export function gateFreeAt({ address, open, ends, heldUntil }: Gate, { chat, group }: Rates, messages: number): number {
   const spent = { open, ends };
   const free = Math.max(heldUntil, freeFrom(spent, forMessages(chat, messages)));

@@ -12,7 +12,7 @@ export const leaseRetryMs = second;
 export const leaseMarginMs = 5 * second;
 /** After a time without the database each process renews its lease before it judges those of others. */
 export const rescueAfterMs = 2 * leaseRenewMs;
-/** Nobody is told that tasks stand still before no worker was alive for so long: a restart takes less. */
+/** A standstill is told after no worker was alive for so long: a restart takes less. */
 export const pausedToldMs = MINUTE_MS;
 /** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */
 export const sharedLockProofEveryMs = 30 * second;

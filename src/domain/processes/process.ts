@@ -6,7 +6,7 @@
 export const roles = ['all', 'bot', 'worker', 'api'] as const;
 export type Role = (typeof roles)[number];
 
-/** What a process does, beside telling how it is. */
+/** A part of the work, which a process of some roles does. */
 export type Duty =
   /** Hears what people say and press, and answers. */
   | 'intake'

@@ -63,9 +63,9 @@ export interface Warning {
     | 'kept_shorter'
     /** The timeout of the action is longer than that of its attempts. */
     | 'timeout_cut'
-    /** What is made up after an outage costs something. */
+    /** Slots that are made up after an outage cost something. */
     | 'catch_up_costs'
-    /** It names a secret that is not there yet. */
+    /** The task names a secret that is not there yet. */
     | 'secret_missing'
     /** The title is another one, and the topic is not called so yet. */
     | 'topic_not_renamed';

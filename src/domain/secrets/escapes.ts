@@ -98,7 +98,7 @@ const entities: { readonly name: Buffer; readonly sign: number }[][] = [];
 for (const [name, sign] of Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
   (entities[name.charCodeAt(0)] ??= []).push({ name: Buffer.from(name), sign: sign.charCodeAt(0) });
 
-/** What a letter behind a backslash stands for; zero where that is no escape. */
+/** The sign for which a letter behind a backslash stands; zero where that is no escape. */
 const shortEscapes = new Uint8Array(256);
 for (const sign of `"'\\/`) shortEscapes[sign.charCodeAt(0)] = sign.charCodeAt(0);
 for (const [letter, sign] of Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }))

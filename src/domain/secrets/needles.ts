@@ -32,7 +32,7 @@ export function searchFor(needles: readonly Needle[]): Search {
       const least = covered - index + 1 - group.after;
       const needle = longestAt((group.ladder ??= ladderOf(group.needles)), hashes, index, least);
       if (needle === null || index + needle.reach <= covered) continue;
-      // What touches the stretch before makes it longer.
+      // A stretch that touches the one before makes that longer.
       const begin = Math.max(0, index - needle.before);
       if (from === -1 || begin > covered) {
         if (from !== -1) found(from, covered);
@@ -132,7 +132,7 @@ function power(factor: number, exponent: number): number {
 
 interface Found {
   readonly before: 0 | 1;
-  /** Its length, with what is after it. */
+  /** The length of the needle, with what is after it. */
   readonly reach: number;
 }
 
@@ -187,7 +187,7 @@ function nameAt({ one, two }: Hashes, length: number): string {
   return `${one[length]} ${two[length]} ${length}`;
 }
 
-/** What is shorter reaches no farther behind itself, but it may reach farther before itself. */
+/** A shorter needle reaches no farther behind itself, but may reach farther before itself. */
 function longerOf(shorter: Found | null, longer: Found | undefined): Found | null {
   if (longer === undefined || shorter?.before !== 1) return longer ?? shorter;
   return { ...longer, before: 1 };

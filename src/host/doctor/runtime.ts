@@ -191,7 +191,7 @@ const retention: Check = {
   },
 };
 
-/** What has been sealed is of no use without its key, so each is told before a run needs it. */
+/** Secrets are of no use without their key, so a key that is missing is told before a run needs it. */
 const secretsKey: Check = {
   check: 'secrets_key',
   title: 'Key of secrets',

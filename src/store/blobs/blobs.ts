@@ -26,7 +26,7 @@ function* beginBlob(head: BlobHead): Script<'there' | 'missing' | 'over_quota'> 
   yield* hold(sql`select id from chats where id = ${chatId} ${forShare()}`);
   const known = yield* knownBlob(blob);
   const hasRoom = (found: typeof known) => found !== undefined && (found.expiresAt === null || found.expiresAt > now);
-  // Where the chat has no row nobody is held up, and the same bytes may have come while the sum was made.
+  // The same bytes may have come while the sum was made, because a chat without a row holds up nobody.
   if (!hasRoom(known) && !(yield* makeRoom(blob)) && !hasRoom(yield* knownBlob(blob))) return 'over_quota';
   yield* insert(
     'blobs',

@@ -54,7 +54,7 @@ function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {
 const { inbox } = columns;
 const storedFields = { id: inbox.updateId, ...pick(inbox, 'payload', 'attempts', 'receivedAt') };
 
-/** Whoever has stored an update begins it within this, or is too busy to. */
+/** An update is begun within this by the process that has stored it, unless that is too busy. */
 const newsMs = 5000;
 
 function* areUpdatesLeft(now: number): Script<boolean> {
@@ -65,7 +65,7 @@ function* areUpdatesLeft(now: number): Script<boolean> {
   return left !== undefined;
 }
 
-/** Nobody else who lives has begun it. */
+/** Free is an update that no other process that lives has begun. */
 const isFree = (bootId: string) =>
   sql`(boot_id is null or boot_id = ${bootId} or not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null))`;
 

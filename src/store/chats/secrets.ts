@@ -147,7 +147,7 @@ function* updateSecret(put: PutSecret): Script<Secret | undefined> {
   return (yield* updateReturning('secrets', anew, sql`id = ${put.id}`, fields))[0];
 }
 
-/** What a task lacked may be there now: the words about it are over, and are news when it lacks something again. */
+/** Words about a missing secret are over once one is set, and are news when it is missing again. */
 function* forgetLacks(chatId: string | null, now: number): Script<void> {
   const there = allOf(chatId === null ? undefined : sql`chat_id = ${chatId}`, isLack);
   const mended = yield* all(returning(pick(columns.told, 'taskId'), sql`delete from told where ${there}`));

@@ -11,7 +11,7 @@ export const callerRole = 'cronogram_caller';
 
 /** Tables that belong to no chat, and what a caller may do there. All others are closed to it. */
 export const ofNoChat: Readonly<Record<string, string>> = {
-  // Whoever may read what somebody did may read their name, and locks them as the owner of what is made.
+  // Users are read by callers for the names of those who did something, and locked as owners of what is made.
   users: 'select, insert, update',
   // Rows are found by the whole key, which names the token, and belong to whoever has it.
   idempotency_keys: 'select, insert, update',
@@ -56,7 +56,7 @@ export const policies: Readonly<Record<string, string>> = {
 const literal = (texts: readonly string[]) =>
   `array[${texts.map((text) => pg.escapeLiteral(text)).join(', ')}]::text[]`;
 
-/** What stands in the one list at the place of a name in the other. */
+/** The entry of one list at the place of a name in the other. */
 const lookUp = (table: Readonly<Record<string, string>>) =>
   `(${literal(Object.values(table))})[array_position(${literal(Object.keys(table))}, t.relname::text)]`;
 

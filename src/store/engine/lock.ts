@@ -112,7 +112,7 @@ const schedulerLockKey = 7_290_411_002;
 /** Held by each connection that works for the holder of the other, so that whoever comes next finds what is left of it. */
 export const connectionLockKey = 7_290_411_003;
 
-/** What is proved again and again is that the session is there at all; what others may do meanwhile, leases decide. */
+/** The pace of a shared lock: proofs tell only whether the session is there, because leases decide what others may do meanwhile. */
 const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
@@ -147,7 +147,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   const isWaitedFor = (error: AppError) => shared !== undefined && error instanceof HeldByOther;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
   let last: Promise<unknown> = Promise.resolve();
-  /** One question after the other. */
+  /** Asks one question after the other. */
   const asked = (question: () => Promise<void>): Promise<void> => {
     const answer = last.then(question);
     last = answer.catch(() => undefined);
@@ -217,7 +217,7 @@ class HeldByOther extends AppError {
   }
 }
 
-/** Whoever shares the database waits for the end of one that has it for itself, such as an older release. */
+/** Standby: a process that shares the database waits for the end of one that has it for itself, such as an older release. */
 async function standingBy<T>({ shared }: Session, take: () => Promise<T>, pause: () => Promise<void>): Promise<T> {
   for (let holder: string | null = null; ;) {
     try {
@@ -301,7 +301,7 @@ async function whileStarting<T>(work: () => Promise<T>, pause: () => Promise<voi
       return await work();
     } catch (error) {
       const { code } = error as { code?: unknown };
-      // It starts up, or has all the connections that it may have.
+      // The server starts up, or has all the connections that it may have.
       const isStarting = code === '57P03' || code === '53300';
       if (!isStarting || tries >= startTriesMax) throw error;
       await pause();

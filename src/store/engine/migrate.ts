@@ -19,7 +19,7 @@ export function readMigrations(dialect: 'sqlite' | 'postgres'): Migration[] {
   const journal = JSON.parse(readFileSync(`${folder}meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] };
   return journal.entries.map(({ tag }) => ({
     name: tag,
-    // What the generator calls public is the schema of the database, whichever that is.
+    // The schema that the generator calls public is that of the database, whichever it is.
     statements: readFileSync(`${folder}${tag}.sql`, 'utf8')
       .replaceAll('"public".', '')
       .split('--> statement-breakpoint'),
@@ -103,7 +103,7 @@ const inTheWay = new Set(['55P03', '40P01']);
 const ofThisCluster = `update events set tx = 0 where tx <> 0
   and (select max(tx) from events) >= txid_snapshot_xmax(txid_current_snapshot())`;
 
-/** Where the tables are, beside what was done to them. */
+/** The place of the tables, beside what was done to them. */
 export interface MigratedServer extends Migrated {
   readonly home: string;
   /** Whether there is the role under which callers are served. */
@@ -150,7 +150,7 @@ async function migrateOnce(client: Client, now: number, known: readonly Migratio
   return { applied: steps.map(({ name }) => name), backup: null, home, hasCallers };
 }
 
-/** Whoever may make no schemas can be given this one, empty. */
+/** The schema for a new database; a user who may make none can be given it, empty. */
 async function newHome(client: Client): Promise<string> {
   const { rows } = await client.query(
     `select to_regnamespace('${ownSchema}') is null as "isMissing", current_user as me`,

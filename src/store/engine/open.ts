@@ -23,7 +23,7 @@ export interface Opened {
   readonly keepsCallers: boolean;
   /** The address leads to a pooler that lends its connections for a transaction. */
   readonly lends: boolean;
-  /** Where a session of its own can be had, to listen on; null where there is none. */
+  /** The address at which a session of its own can be had, to listen on; null where there is none. */
   readonly listenUrl: string | null;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
@@ -212,7 +212,7 @@ function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening)
   return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log });
 }
 
-/** What answers first; what the second of them met is told where neither does. */
+/** Waits for the first of two that succeeds, and tells what the second met where neither does. */
 async function either(first: Promise<void>, second: Promise<void>): Promise<void> {
   return Promise.any([first, second]).catch(() => second);
 }

@@ -81,7 +81,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
 export interface Setting {
   /** Named at the beginning of each one where a connection is lent for one alone; null where the connection knows it. */
   readonly home: string | null;
-  /** There is the role for callers. */
+  /** Whether there is the role for callers. */
   readonly hasCallers: boolean;
 }
 
@@ -121,7 +121,7 @@ async function read<T>(connections: Connections, begun: () => Begun<T>): Promise
   let broken = true;
   try {
     const one = begun();
-    // What is said for a transaction holds in one alone; each statement sees what is committed by then, in it as well.
+    // Settings of a transaction hold in one alone; within it, too, each statement sees what is committed by then.
     if (one.words.length > 0) await client.query(['begin', ...one.words].join('; '), []);
     const found = await played(client, one);
     if (one.words.length > 0) await client.query('commit', []);

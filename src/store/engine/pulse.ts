@@ -12,7 +12,7 @@ import type { Connections } from './postgres.ts';
  * seconds, what was asked is given up, and nobody waits for it again until it has answered.
  */
 export interface Pulse {
-  /** The same connections, which wait for an answer for as long as the server shows signs of life. */
+  /** Makes connections wait for an answer for as long as the server shows signs of life. */
   over(pool: Connections): Connections;
   stop(): void;
 }
@@ -56,7 +56,7 @@ export function createPulse({ timer, ask, onSilent, pace = pulsePaceMs }: PulseD
       }
     }
   };
-  /** One question for all who want to know. */
+  /** Asks one question for all who want to know. */
   const isAlive = (): Promise<boolean> => {
     asked ??= tries().finally(() => {
       asked = null;
@@ -117,7 +117,7 @@ function lending(pool: Connections, { patiently, silence }: Patience): Connectio
       try {
         return watched(await patiently(lent), patiently);
       } catch (error) {
-        // One that comes after it was given up is lent to nobody.
+        // A connection that comes after it was given up is lent to nobody.
         void lent.then(
           (client) => client.release(true),
           () => undefined,

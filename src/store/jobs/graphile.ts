@@ -24,7 +24,7 @@ interface GraphileDeps {
   readonly hints: Hints;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
-  /** Nobody is told of new jobs over the address, because it is that of a pooler: they are looked for each second. */
+  /** Jobs are looked for each second, because nobody is told of new ones over the address of a pooler. */
   readonly isDeaf?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface GraphileWorker {
   readonly bell: Bell;
   /** Loops that turn in this process. */
   readonly turns: (loop: LoopName) => boolean;
-  /** It has stopped by itself: nobody would work here any more. */
+  /** The runner has stopped by itself: nobody would work here any more. */
   readonly onEnd: (error: Error) => void;
 }
 
@@ -83,7 +83,7 @@ export async function openGraphile(deps: GraphileDeps): Promise<GraphileJobs> {
   };
 }
 
-/** All of them in one statement. */
+/** Adds all jobs in one statement. */
 function* addJobs(offered: Offered): Script<void> {
   const specs = jobsOf(offered).map((job) =>
     'runs' in job
@@ -178,7 +178,7 @@ function runnerOptions({ pool, logger, isDeaf }: EngineDeps) {
 /** Resolves when the job that was begun is completed. */
 type Hold = (id: string, begin: () => void) => Promise<void>;
 
-/** What the worker does with the jobs of each name: it gives them to the claimant, and holds them until they are over. */
+/** The tasks of the worker, one for each name of jobs: they go to the claimant, and are held until they are over. */
 function tasksOf({ kinds, work }: Claimant, hold: Hold): TaskList {
   const taskFor = (jobOf: (id: string, payload: unknown) => Job) => {
     return (payload: unknown, { job: { id } }: { readonly job: { readonly id: string } }) =>
@@ -262,7 +262,7 @@ function textsIn(payload: unknown, name: string): readonly string[] {
   return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
 }
 
-/** What becomes of jobs may be lost with the power, because jobs are hints, so nobody waits for the disk here. */
+/** Connections for jobs wait for no disk: jobs are hints, so their ends may be lost with the power. */
 function poolFor(url: string) {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
@@ -287,7 +287,7 @@ function poolFor(url: string) {
 
 const migrationLockKey = 7_290_411_004;
 
-/** One process at a time, because two that make the schema at once get in each other's way. */
+/** Migrates in one process at a time, because two that make the schema at once get in each other's way. */
 async function migrate(pool: pg.Pool, logger: Logger): Promise<void> {
   const client = await pool.connect();
   try {

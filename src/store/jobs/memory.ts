@@ -2,7 +2,7 @@ import type { Claimant, EngineName, Job, WorkEngine } from '../../app/ports/hint
 import type { Bell, Timer } from '../../app/ports/outside.ts';
 import { jobsOf, type Counter } from './offers.ts';
 
-/** As many times as a job is tried where a database hands them out. */
+/** Tries of a job, as many as where a database hands them out. */
 const triesMax = 3;
 /** Jobs that one worker holds at a time. */
 const heldMax = 8;
@@ -33,7 +33,7 @@ export function createMemoryJobs(timer: Pick<Timer, 'yield'>): MemoryJobs {
       for (const worker of workers.values()) isAny = worker.take(queue.take) || isAny;
     }
   };
-  // Nobody is given a job in the course of the transaction that has offered it.
+  // Jobs are given out after the transaction that has offered them.
   const soon = () => {
     if (isTurning) return;
     isTurning = true;
@@ -138,7 +138,7 @@ class Worker {
     this.claimant = claimant;
   }
 
-  /** One job that it can do now, if there is any. */
+  /** Takes a job that it can do now, if there is any. */
   take(next: (fits: (job: Job) => boolean) => Held | undefined): boolean {
     if (this.held.size >= heldMax) return false;
     const { kinds, full, work } = this.claimant;

@@ -60,7 +60,7 @@ export function createNotifyHints(given: NotifyDeps): NotifyHints {
 /** With everything that may be left out. */
 type LineDeps = Required<NotifyDeps>;
 
-/** Who is called when something is told. */
+/** Listeners, which are called when something is told. */
 function createListeners() {
   const listeners = new Map<Hint, Set<() => void>>();
   const tell = (hints: Iterable<Hint>): void => {
@@ -181,7 +181,7 @@ function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed }: Beat
   return { start, stop: (): void => callOff() };
 }
 
-/** What is to be told to the others, until somebody has heard it. */
+/** Hints for the others, kept until they are told. */
 function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
   const waiting = new Set<Hint>();
   let flushAt = Infinity;

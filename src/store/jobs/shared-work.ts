@@ -5,7 +5,7 @@ import { openGraphile, type GraphileJobs } from './graphile.ts';
 import { createNotifyHints } from './notify.ts';
 import { offering } from './offers.ts';
 
-/** What processes on one database share beside its rows: hints, and jobs that come with the rows. */
+/** Work that processes on one database share beside its rows: hints, and jobs that come with the rows. */
 export interface SharedWork {
   readonly hints: Hints;
   readonly engineOf: GraphileJobs['engineOf'];

@@ -37,7 +37,7 @@ function* claimParts(at: Claiming, bootId: string, busyChats: ReadonlySet<string
   return yield* markClaimed(parts, bootId, at.now);
 }
 
-/** Those of the chats that no other process is about to serve, or serves: from then on they are for this transaction alone. */
+/** Chats that no other process serves, or is about to: from then on they are for this transaction alone. */
 type Alone = (chats: readonly string[]) => Script<readonly string[]>;
 
 interface Chosen {

@@ -100,7 +100,7 @@ export function* readPurses(scopes: readonly string[], rates: Rates, now: number
   const rows = new Map<string, Row>(found.map(({ isGone: _gone, ...row }) => [row.scope, row]));
   const stored = new Map([...rows.values()].map((row) => [row.scope, printOf(row)]));
   const total = rowOf(rows, everything);
-  // What is left of a process that is gone: its calls have ended by now, whatever became of them.
+  // Calls of a process that is gone have ended by now, whatever became of them.
   for (const { scope, isGone } of found) if (isGone === 1) settle(rows, rowOf(rows, scope), { rates, now });
   let open = 0;
   for (const row of rows.values()) open += row.open;
@@ -136,7 +136,7 @@ export function* lockedPurses(scopes: readonly string[], rates: Rates, now: numb
   return yield* readPurses(scopes, rates, now);
 }
 
-/** What has changed. */
+/** Writes the purses that have changed. */
 export function* writePurses({ rows, stored }: Purses, rates: Rates): Script<void> {
   const changed = [...rows.values()].filter((row) => stored.get(row.scope) !== printOf(row));
   yield* insertAll(
@@ -158,7 +158,7 @@ function isSpecial(scope: string): boolean {
   return scope === everything || scope.startsWith(asides);
 }
 
-/** When its next call may leave, as far as that hangs on time alone: while a call is on its way its chat is in somebody's hands. */
+/** The instant at which its next call may leave, as far as that hangs on time alone: while a call is on its way its chat is in somebody's hands. */
 function freeAtOf({ scope, ...row }: Row, rates: Rates): number {
   return isSpecial(scope) ? 0 : (instantOf(gateFreeAt({ ...row, open: 0 }, rates, 1)) ?? 0);
 }

@@ -25,7 +25,7 @@ import type { PartRow } from './part-rows.ts';
  */
 export const pacedClaimStore = { claimPaced };
 
-/** Whoever was passed over because another process looked at it is looked at again so soon. */
+/** A chat that was passed over because another process looked at it is looked at again so soon. */
 const contendedMs = 25;
 /** The end of a call of another process is told to nobody. */
 const lookAgainMs = 100;
@@ -76,7 +76,7 @@ function soonest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** Nobody may call anywhere: when that is over, if anybody waits for it. */
+/** The end of a hold on all chats, if anybody waits for it. */
 function* whenAnyMay({ all: total }: Purses, { overall }: Rates, now: number): Script<number | null> {
   const waiting = yield* one(
     select(
@@ -126,7 +126,7 @@ const isLocked = differing({
 const comma = raw(', ');
 const askedFields = { chatId: like(columns.deliveries.chatId, raw('column1')) };
 
-/** What the process before has committed is seen only by a statement that begins after the lock is taken. */
+/** The lock comes first, in a statement of its own: only one that begins after it sees what the process before has committed. */
 function* aloneIn(chats: readonly string[]): Script<readonly string[]> {
   const named: Sql = joined(
     chats.map((chatId) => sql`(${chatId})`),

@@ -106,7 +106,7 @@ export function grantsTable(
       /** Whose budget its runs spend: the chat's, unless another one is named. */
       accountId: text('account_id'),
       scopes: text('scopes').notNull(),
-      /** Those of them for hosts and secrets that nobody has vouched for who may use the secrets of the operator. */
+      /** Scopes for hosts and secrets that nobody has vouched for who may use the secrets of the operator. */
       unconfirmed: text('unconfirmed').notNull().default('[]'),
       expiresAt: int('expires_at'),
       revokedAt: int('revoked_at'),

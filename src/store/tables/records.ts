@@ -265,7 +265,7 @@ export function paceTable(d: Dialect) {
       /** Ends of calls, each as the milliseconds since the one before it. */
       ends: text('ends').notNull(),
       heldUntil: int('held_until').notNull(),
-      /** When Telegram last told it to wait, and for how long. */
+      /** The instant at which Telegram last told it to wait, and for how long. */
       toldAt: int('told_at').notNull(),
       toldMs: int('told_ms').notNull(),
       freeAt: int('free_at').notNull(),

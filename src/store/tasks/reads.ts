@@ -46,7 +46,7 @@ const taskRunFields = {
   ...pick(columnsOf('runs', 'r'), 'runNumber', 'actionKind', 'errorCode'),
   // A slot that was skipped is no failure, so only its run bears the sentence of it.
   error: like(o.error, raw('coalesce(o.error, r.error)')),
-  // What was asked for and skipped has no run that bears the request.
+  // An occurrence that was asked for and skipped has no run, so the audit tells the request.
   traceId: like(columns.audit.traceId, raw('coalesce(r.trace_id, a.trace_id)')),
 };
 

@@ -4,13 +4,13 @@ import { columns, count, pick } from '../engine/fields.ts';
 import { raw, sql } from '../engine/sql.ts';
 import { all, insert, one, run, select } from '../engine/statements.ts';
 
-/** What one of several processes does at a time, and the code by which the first owner is known to all of them. */
+/** Leases for work that one of several processes does at a time, and the code by which the first owner is known to all of them. */
 export const leaseStore = { holdLease, endLease, openClaim, readClaim, noteWrongClaim, useClaim, reopenClaim };
 
 const { kv } = columns;
 const leases = 'lease';
 
-/** Nobody has it, or whoever does is gone. */
+/** A lease is taken that nobody has, or whose holder is gone. */
 const takenOver = raw(`on conflict (scope, key) do update set value = excluded.value, expires_at = excluded.expires_at,
     updated_at = excluded.updated_at
   where kv.value = excluded.value or kv.expires_at <= excluded.updated_at

@@ -67,7 +67,7 @@ function standingOf(standing: Answer<typeof standingFields> | undefined, at: num
   return { at, heldSince, isKeeper: works === 1 && older === 0, isAnyGone: gone > 0 };
 }
 
-/** One statement without a transaction around it, because every process makes it again and again, also when nothing else is done. */
+/** Renews by one statement without a transaction around it, because every process does so again and again, also when nothing else is done. */
 function* renewLease(id: string, leaseMs: number): Script<Renewed | null> {
   const change = sql`update processes set seen_at = ${databaseNow}, lease_until = ${databaseNow} + ${leaseMs},
     held_since = case when ended_at is null then held_since else ${databaseNow} end, ended_at = null where id = ${id}`;

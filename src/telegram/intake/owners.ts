@@ -97,7 +97,7 @@ export function createClaim({ digest, log, secret, printClaim, store, clock, boo
       printClaim(code);
     },
     standing,
-    /** As it was when somebody last asked. */
+    /** Whether it was open when somebody last asked. */
     wasOpen: () => last === 'open',
     /**
      * `right` closes it, so that no second one can come in at the same time. An update that Telegram brings again is the

@@ -25,7 +25,7 @@ const pollWaitMs = 45_000;
 const faultPauseMs = 5000;
 /** Telegram holds the question until there is news, so an answer at once that brings none is not Telegram's own. */
 const noNewsPauseMs = 1000;
-/** Whoever polled before is answered by Telegram no later than this, and until then each may end the question of the other. */
+/** The process that polled before is answered by Telegram no later than this, and until then each may end the question of the other. */
 const succeedMs = 50_000;
 const conflictPauseMs = 3000;
 /**
@@ -40,7 +40,7 @@ interface TurnDeps extends PollDeps {
   readonly turned: () => void;
 }
 
-/** One question after the other, each from where the last answer has ended. */
+/** Asks one question after the other, each from where the last answer has ended. */
 function createTurns({ api, stopwatch, backoff, untilFree, take, rest, turned }: TurnDeps) {
   let answeredAt: number | null = null;
   // At the start too everything is asked for that was not confirmed; what was stored before is known by its number.

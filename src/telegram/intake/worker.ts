@@ -210,7 +210,7 @@ const turnLookMaxMs = 500;
 async function begunInTurn({ store, pauses, bootId }: WorkerDeps, id: number, isNext: () => boolean): Promise<number> {
   for (let looks = 1; !pauses.ended(); looks += 1) {
     const begun = await store.beginUpdate(id, bootId);
-    // Those before it stand behind it here, so it would wait for itself.
+    // Updates before it stand behind it here, so it would wait for itself.
     if (begun === 'waits' && isNext()) return Number(await store.beginUpdate(id, bootId, true));
     if (begun !== 'waits') return begun;
     await pauses.pause(backoffMs(looks, turnLookMs, turnLookMaxMs));

@@ -233,7 +233,7 @@ export function secretsOfAuth(auth: HttpAuth | null): readonly SecretRef[] {
   return usesOfAuth(auth).map(([ref]) => ref);
 }
 
-/** The same with what is done with each. */
+/** The secrets of `auth`, each with what is done with it. */
 export function usesOfAuth(auth: HttpAuth | null): readonly (readonly [ref: SecretRef, use: SecretUse])[] {
   if (auth === null) return [];
   const {

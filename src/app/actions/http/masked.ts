@@ -9,7 +9,7 @@ export interface Mask {
   readonly bytes: (bytes: Buffer) => Buffer;
   /** Whether a text holds one of them, in whatever form. */
   readonly holds: (text: string) => boolean;
-  /** The same where it may be the name of a host, which is written in small letters. */
+  /** Masks a text in which a secret may be the name of a host, and stand in small letters. */
   readonly address: (text: string) => string;
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '../../../domain/errors.ts';
 /** The refusal of a setting, or of what stands in one, such as `headers.host`. */
 export function refused(setting: string, reason: string, example: string): AppError {
   const [first = ''] = setting.split('.', 1);
-  // Its parts have names of ours; those of headers, queries and bodies are chosen by people.
+  // Parts of `auth` have names of ours; those of headers, queries and bodies are chosen by people.
   const field = first === 'auth' ? setting : first;
   return new AppError('invalid_action', `action.${setting} ${reason}. Example: ${example}`, {
     details: { field: `action.${field}`, reason, example },

@@ -15,7 +15,7 @@ export type Method = (typeof httpMethods)[number];
 export interface HttpSettings {
   readonly method: Method;
   readonly url: string;
-  /** As far as it does not hang on a template; null where a run alone knows. */
+  /** The host, as far as it does not hang on a template; null where a run alone knows it. */
   readonly host: string | null;
   /** Added to the query of the url; a list stands for a name that is there several times. */
   readonly query: readonly (readonly [name: string, value: string])[];

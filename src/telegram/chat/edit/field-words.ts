@@ -20,7 +20,7 @@ export interface FieldReading {
   readonly task: Task;
   /** When it was said. */
   readonly now: number;
-  /** That of the prices, in which money is; without it nobody asks. */
+  /** The currency of the prices, in which money is; without it nobody asks. */
   readonly currency?: string | null;
 }
 

@@ -98,7 +98,7 @@ function secretLines(secrets: readonly SecretSent[]): readonly string[] {
   return [...new Set(secrets.map(lineOf))];
 }
 
-/** The same of an action that was changed, as far as it did not do so before. */
+/** Secret lines of an action that was changed, without those that it had before. */
 export function newSecretLines({ kinds }: Pick<ChatContext, 'kinds'>, before: unknown, after: unknown) {
   const [had, has] = [before, after].map((action) => (isSpec(action) ? kinds.secretsOf(action) : []));
   const known = new Set(had?.map((one) => JSON.stringify(one)));

@@ -180,7 +180,7 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** That no process takes up slots for now; null while one does. */
+/** Words that no process takes up slots for now; null while one does. */
 export async function standstill(ctx: ChatContext, setting: Setting): Promise<string | null> {
   const since = await ctx.pausedSince();
   return since === null ? null : texts.server.standstill(aboutMoment(since, setting));

@@ -201,7 +201,7 @@ export async function pausedHere({ store, place }: ChatContext): Promise<readonl
   return (await store.chatTasks({ ...query, limit: passedLookedAt })).tasks;
 }
 
-/** The same for all the tasks that one word has resumed. */
+/** Snoozes that have passed, of all the tasks that one word has resumed. */
 export async function passedWith(ctx: ChatContext, change: LastChange, before: readonly Task[]): Promise<Rich | null> {
   const resumed = new Set((await ctx.store.changesWith(ctx.place.chat.id, change)).map(({ taskId }) => taskId));
   const rows: Rich[] = [];
@@ -221,7 +221,7 @@ export async function snoozesHeld(task: Task, ctx: ChatContext): Promise<string 
   return times.length === 0 ? null : texts.deed.snoozesHeld(times.join(', '));
 }
 
-/** The same for all the tasks that one word has paused. */
+/** Snoozes that are held, of all the tasks that one word has paused. */
 export async function heldWith({ store, place }: ChatContext, change: LastChange): Promise<string | null> {
   const changes = await store.changesWith(place.chat.id, change);
   const snoozes = await store.snoozesOf(changes.map(({ taskId }) => taskId));

@@ -77,7 +77,7 @@ export async function secretAsked(ctx: ChatContext): Promise<Answer | null> {
 
 const usesShownMax = 5;
 
-/** What tasks will do with it: whoever gives the value is told before. */
+/** Uses that tasks will make of a secret, told before its value is given. */
 async function usesOf({ secrets, store, kinds }: ChatContext, place: SecretPlace, name: string) {
   const users = await secrets.usersOf(place, name);
   const uses = await Promise.all(

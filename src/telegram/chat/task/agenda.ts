@@ -95,7 +95,7 @@ function pausedText({ tasks, total }: ChatTasks, setting: Setting): Rich | null 
   return agenda.paused(told, total - told.length);
 }
 
-/** Those whose runs will be skipped are told, because they are missing too. */
+/** Tasks whose runs will be skipped are told, because they are missing in the list. */
 function noRightText({ planned, setting, span }: AgendaFacts): Rich | null {
   const until = setting.now + agendaSpans[span];
   const cut = planned.filter(({ task, ahead }) => {

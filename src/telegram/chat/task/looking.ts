@@ -96,7 +96,7 @@ export const historyCommand = onNamedTask({ deed: 'read', verb: 'history' }, asy
 
 /** The cursor is of the store, and comes back on a button; one that fits no button is left out there. */
 export async function historyOf(task: Task, ctx: ChatContext, cursor: string | null): Promise<Drawn> {
-  // That of a deleted task can be looked at too, which the API no longer tells of.
+  // The history of a deleted task can be looked at too, of which the API no longer tells.
   const query = { taskId: task.id, status: null, limit: historyShown, cursor } as const;
   const { items, next } = await ctx.store.listTaskRuns(query);
   const names = await namesOf(new Set(items.flatMap(({ ack }) => ack?.doneBy ?? [])), ctx);

@@ -101,18 +101,22 @@ describe("a secret of the operator without hosts, in an owner's task", () => {
   });
 });
 
+/** Somebody who is called, and writes down what each call shows. */
+async function aListener() {
+  const heard: (string | undefined)[] = [];
+  const url = await aStub((incoming, outgoing) => {
+    heard.push(incoming.headers.authorization);
+    outgoing.end('taken');
+  });
+  return { heard, place: new URL(url).host };
+}
+
 describe('a secret of the operator without hosts, which is set after somebody else has named it', () => {
   const value = 'set-by-the-operator-later';
 
   /** Ada's task; Ben, an admin, points it at a server of his and names a secret that nobody has set yet. */
   async function aPair(env: Readonly<Record<string, string>> = {}) {
-    const heard: (string | undefined)[] = [];
-    const place = new URL(
-      await aStub((incoming, outgoing) => {
-        heard.push(incoming.headers.authorization);
-        outgoing.end('taken');
-      }),
-    ).host;
+    const { heard, place } = await aListener();
     const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place, ...env });
     own.world.setMember(lab, 'ben', 'administrator');
     await own.press('ada', await ask(own, ['ada', lab], `/fetch every hour ${url}`), 'Create');
@@ -159,13 +163,7 @@ describe('a secret of the operator without hosts, which is set after somebody el
   });
 
   it('goes where an owner has named both, whatever an admin adds beside', async () => {
-    const heard: (string | undefined)[] = [];
-    const place = new URL(
-      await aStub((incoming, outgoing) => {
-        heard.push(incoming.headers.authorization);
-        outgoing.end('taken');
-      }),
-    ).host;
+    const { heard, place } = await aListener();
     const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place });
     own.world.setMember(lab, 'ben', 'administrator');
     await own.press('ada', await ask(own, ['ada', lab], `/fetch every hour http://${place}/price`), 'Create');
@@ -189,13 +187,7 @@ describe('a secret of the operator without hosts, which is set after somebody el
   });
 
   it('goes nowhere by a task that a named token has made for the owner of the chat', async () => {
-    const heard: unknown[] = [];
-    const place = new URL(
-      await aStub((incoming, outgoing) => {
-        heard.push(incoming.headers.authorization);
-        outgoing.end('taken');
-      }),
-    ).host;
+    const { heard, place } = await aListener();
     const own = await aTalkingBot({ TELEGRAM_CHATS: String(lab), EGRESS_ALLOW: place });
     const ask = await byToken(own);
     const schedule = { kind: 'cron', cron: '0 * * * *', timezone: 'UTC' };

@@ -8,7 +8,7 @@ import { runInput } from '../support/builders.ts';
 import type { OpenPlace, Place, Worker } from '../support/engines.ts';
 import { countingIds } from '../support/fakes.ts';
 import { soon } from '../support/patience.ts';
-import { actor, group, hour, hourly, minute } from '../support/pipeline.ts';
+import { actor, group, hour, hourly, ingestBy, minute } from '../support/pipeline.ts';
 
 /** What each engine must give: the files that call it differ in the engine alone. */
 export function engineConformance(open: OpenPlace): void {
@@ -187,20 +187,7 @@ function ingest({ rooms, store }: Worker, facts: Partial<RunRequest>) {
     bell: rooms.bell,
     reckoning: { costsOf: () => null },
   });
-  return service.ingest({
-    source: 'api',
-    idempotencyKey: 'one',
-    lane: null,
-    exclusive: false,
-    priority: 5,
-    taskId: null,
-    taskVersion: null,
-    occurrenceId: null,
-    chatId: null,
-    ownerId: actor,
-    input: { ...runInput, number: null, slotAt: null, delivers: false },
-    ...facts,
-  });
+  return ingestBy(service, { number: null, slotAt: null, delivers: false }, facts);
 }
 
 async function statuses(place: Place): Promise<Record<string, number>> {

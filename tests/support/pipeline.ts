@@ -254,7 +254,11 @@ export function runServiceOf({ store, time }: Pipeline): RunService {
 
 /** A run that no task asked for, as a client of the API makes it. */
 export function ingest(p: Pipeline, input: Partial<RunInput>, facts: Partial<RunRequest> = {}) {
-  return runServiceOf(p).ingest({
+  return ingestBy(runServiceOf(p), input, facts);
+}
+
+export function ingestBy(service: RunService, input: Partial<RunInput>, facts: Partial<RunRequest> = {}) {
+  return service.ingest({
     source: 'api',
     idempotencyKey: 'one',
     lane: null,

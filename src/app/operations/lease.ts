@@ -28,9 +28,21 @@ const answerMs = 3000;
 const marginMs = 1000;
 const failedPauseMs = 1000;
 
+/** The time since a lease was last renewed, by two clocks, because each may stand still while its process does. */
+export function createHeldSince({ stopwatch, clock }: Pick<World, 'stopwatch' | 'clock'>) {
+  let since = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  return {
+    /** Renewed by a question that was asked at this time of the stopwatch. */
+    renewed: (elapsed: number): void => {
+      since = { elapsed, wall: clock.now() - (stopwatch.elapsed() - elapsed) };
+    },
+    isWithin: (ms: number): boolean => stopwatch.elapsed() - since.elapsed < ms && clock.now() - since.wall < ms,
+  };
+}
+
 /** The lease as this process holds it, or not. */
 function createHold({ store, clock, stopwatch, timer, log, bootId, name }: LeaseDeps) {
-  let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  const held = createHeldSince({ stopwatch, clock });
   /** How long to wait until the next look; null where the lease is this process's. */
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
@@ -42,7 +54,7 @@ function createHold({ store, clock, stopwatch, timer, log, bootId, name }: Lease
     try {
       const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: leaseMs }), late]);
       if (!isMine) return Math.max(until - clock.now(), 0) + 1;
-      held = { elapsed: began, wall: now };
+      held.renewed(began);
       return null;
     } catch (error) {
       log.warn('lease_not_held', { lease: name, error: errorText(error) });
@@ -51,11 +63,7 @@ function createHold({ store, clock, stopwatch, timer, log, bootId, name }: Lease
       callOff();
     }
   };
-  return {
-    ask,
-    isHeld: () =>
-      stopwatch.elapsed() - held.elapsed < leaseMs - marginMs && clock.now() - held.wall < leaseMs - marginMs,
-  };
+  return { ask, isHeld: () => held.isWithin(leaseMs - marginMs) };
 }
 
 export function createLease(deps: LeaseDeps) {

@@ -11,6 +11,7 @@ import type { KindRules, ProcessView, Role } from '../../domain/processes/proces
 import { does, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
 import type { Processes, ProcessStore, Renewed } from '../ports/processes.ts';
+import { createHeldSince } from './lease.ts';
 
 /** How a process is known to the others. */
 export interface ProcessFacts {
@@ -54,7 +55,7 @@ export function createProcesses(deps: ProcessesDeps) {
   const { role, release, host, pid, sharing } = facts;
   const kinds = does(role, 'work') ? deps.kinds.filter((kind) => takesKind(facts.takes, kind)) : [];
   const self = { id, role, release, kinds, host, pid };
-  const lease = sharing === null ? null : createLease({ ...deps, sharing });
+  const lease = sharing === null ? null : createOwnLease({ ...deps, sharing });
   let startedAt = clock.now();
   let row: Promise<void> | null = null;
 
@@ -108,10 +109,10 @@ export function createProcesses(deps: ProcessesDeps) {
 
 type LeaseDeps = ProcessesDeps & { readonly sharing: Sharing };
 
-function createLease(deps: LeaseDeps) {
+function createOwnLease(deps: LeaseDeps) {
   const { store, log, id, sharing, onFree } = deps;
   const { wall, stopwatch, timer } = sharing;
-  let held = { elapsed: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  const held = createHeldSince({ stopwatch, clock: wall });
   let heldSince: number | null = null;
   let isFirst = false;
   /** Rescues begin after this: a process that was cut off may find the leases of all others over, because they were cut off as well, so they have a moment to come back. */
@@ -120,16 +121,13 @@ function createLease(deps: LeaseDeps) {
   let stopped = false;
   let callOff = () => {};
 
-  const isHeld = () => {
-    const left = leaseMs - leaseMarginMs;
-    return stopwatch.elapsed() - held.elapsed < left && wall.now() - held.wall < left;
-  };
+  const isHeld = () => held.isWithin(leaseMs - leaseMarginMs);
 
   const renewed = async (found: Renewed, before: number) => {
     const after = stopwatch.elapsed();
     sharing.onTime({ at: found.at, before, after });
     // The lease runs from some instant in between; the earliest is the safe one.
-    held = { elapsed: before, wall: wall.now() - (after - before) };
+    held.renewed(before);
     const wasEnded = heldSince !== null && found.heldSince !== heldSince;
     const isNewKeeper = found.isKeeper && !isFirst;
     heldSince = found.heldSince;

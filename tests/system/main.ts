@@ -4,6 +4,7 @@ import type { Breach } from '../invariants/rows.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { pausedByCrashes } from './auto-pause.ts';
+import { away } from './away.ts';
 import { badDay, badFaults, badSpells } from './chat.ts';
 import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
@@ -107,6 +108,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         `${rows.runs.length} runs; ${rows.deliveries.length} parts: ${countsOf(rows.deliveries.map(({ status }) => status))}`,
       ];
       return { breaches, figures };
+    } finally {
+      await postgres.stop();
+    }
+  },
+  away: async (options) => {
+    const postgres = await startPostgres({ durable: true });
+    const { hands, url } = postgres;
+    try {
+      if (hands === null) return { breaches: [], figures: ['SKIPPED the Postgres is borrowed'] };
+      const { url: databaseUrl } = await createDatabase(url);
+      return await away({ ...options, databaseUrl, hands, seed, tasks: Number(given.tasks), settleMs: 5000 });
     } finally {
       await postgres.stop();
     }

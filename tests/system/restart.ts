@@ -24,7 +24,7 @@ interface RestartPlan extends StartOptions {
 }
 
 /** What may be told of one incident, by each who meets it: when it begins, when it has another cause, when it ends. */
-const linesMax = 40;
+export const linesMax = 40;
 
 /** The database goes away and comes back under load, again and again, and the server is one and the same process all the time. */
 export async function restarts(plan: RestartPlan) {
@@ -117,7 +117,7 @@ async function cutOne(databaseUrl: string): Promise<void> {
 }
 
 /** The lines that a database that is away may cause; every other one is a fault. */
-function isTrouble({ level, event, error, ...facts }: LogLine): boolean {
+export function isTrouble({ level, event, error, ...facts }: LogLine): boolean {
   const isCaused = /database/i.test(`${String(error)} ${event}`) && facts['status'] === undefined;
   return isCaused && (level === 'error' || level === 'warn');
 }

@@ -10,13 +10,12 @@ import type { Outside, Rooms } from './assembly.ts';
 export function sharedWorkOf(
   { work }: Opened,
   role: Config['ROLE'],
-  onEnd: (error: Error) => void,
 ): Pick<Outside, 'workEngine' | 'hints'> {
   if (work === null) return {};
   const turns = () => does(role, 'work');
   return {
     hints: work.hints,
-    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),
+    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns }),
   };
 }
 

@@ -7,10 +7,7 @@ import type { Loop } from '../system/loop.ts';
 import type { Outside, Rooms } from './assembly.ts';
 
 /** Jobs and hints of several processes; a process alone has none. */
-export function sharedWorkOf(
-  { work }: Opened,
-  role: Config['ROLE'],
-): Pick<Outside, 'workEngine' | 'hints'> {
+export function sharedWorkOf({ work }: Opened, role: Config['ROLE']): Pick<Outside, 'workEngine' | 'hints'> {
   if (work === null) return {};
   const turns = () => does(role, 'work');
   return {

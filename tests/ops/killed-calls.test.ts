@@ -34,12 +34,14 @@ async function listening(atEnd: AtEnd, reply: (heard: Heard) => Promise<readonly
 
 /** The moment in which the server has died, or what kept it from that. */
 function aDeath() {
-  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-  const by = (dying: Promise<void>) => {
-    dying.then(resolve, reject);
-    return dying;
-  };
-  return { done, by };
+  let by = (dying: Promise<void>) => dying;
+  const done = new Promise<void>((resolve, reject) => {
+    by = (dying) => {
+      dying.then(resolve, reject);
+      return dying;
+    };
+  });
+  return { done, by: (dying: Promise<void>) => by(dying) };
 }
 
 /** Secrets are not written, and a turn is not ended. A lock on the whole file would stop all else in the server as well. */

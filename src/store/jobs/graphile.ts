@@ -6,6 +6,7 @@ import pg from 'pg';
 import type { Claimant, Hints, Job, WorkEngine } from '../../app/ports/hints.ts';
 import type { Bell, Log, LoopName, Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
+import { backoffMs } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { sql } from '../engine/sql.ts';
 import { run as ask } from '../engine/statements.ts';
@@ -33,8 +34,6 @@ interface GraphileWorker {
   readonly bell: Bell;
   /** Loops that turn in this process. */
   readonly turns: (loop: LoopName) => boolean;
-  /** The runner has stopped by itself: nobody would work here any more. */
-  readonly onEnd: (error: Error) => void;
 }
 
 /** Jobs that are in hand at a time. They are short: one is over when its runs have begun. */
@@ -48,6 +47,9 @@ const pollMs = 240_000;
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
+/** Pauses before the next runner is made. */
+const firstPauseMs = 250;
+const lastPauseMs = 4000;
 /** Places that look, who is told, and one for what is asked beside. */
 const connectionsMax = 6;
 
@@ -105,11 +107,11 @@ type EngineDeps = GraphileDeps &
   };
 
 function createEngine(deps: EngineDeps): WorkEngine {
-  const { bell, hints, turns, onEnd, utils, cancels } = deps;
+  const { bell, hints, turns, utils, cancels } = deps;
   const inHand = createInHand(utils);
   const unheard = createUnheard(deps);
-  let runner: Runner | null = null;
-  let [isStopping, isAnyLeft] = [false, false];
+  const runners = createRunners(deps);
+  let isAnyLeft = false;
 
   return {
     name: 'graphile',
@@ -121,11 +123,7 @@ function createEngine(deps: EngineDeps): WorkEngine {
         return [...left];
       };
       const taskList = tasksOf(claimant, inHand.hold);
-      runner = await run({ ...runnerOptions(deps), taskList, forbiddenFlags, events: unheard.events });
-      const over = (error: unknown) => {
-        if (!isStopping) onEnd(stoppedByItself(error));
-      };
-      runner.promise.then(() => over(null), over);
+      await runners.begin(() => run({ ...runnerOptions(deps), taskList, forbiddenFlags, events: unheard.events }));
     },
     complete: inHand.complete,
     fail: inHand.fail,
@@ -144,16 +142,51 @@ function createEngine(deps: EngineDeps): WorkEngine {
       unheard.look();
     },
     stop: async () => {
-      isStopping = true;
       unheard.stop();
-      await runner?.stop();
+      await runners.stop();
     },
   };
 }
 
-function stoppedByItself(error: unknown): Error {
-  const why: unknown = error ?? 'no reason given';
-  return new Error(`graphile-worker has stopped by itself (${String(why)})`);
+/**
+ * One runner after the other: graphile-worker ends its own as soon as the end of one job cannot be written, as while the database is
+ * away. The jobs that it held are freed and come once more.
+ */
+function createRunners({ utils, timer, log, processId }: EngineDeps) {
+  let runner: Runner | null = null;
+  let [isStopping, failures] = [false, 0];
+  let callOff: (() => void) | null = null;
+  const follow = (current: Runner, make: () => Promise<Runner>) => {
+    runner = current;
+    const again = (error: unknown) => {
+      runner = null;
+      if (isStopping) return;
+      failures += 1;
+      if (failures === 1) log.warn('jobs_interrupted', { error: String(error ?? 'no reason given').slice(0, 300) });
+      callOff = timer.after(backoffMs(failures, firstPauseMs, lastPauseMs), () => {
+        utils
+          .forceUnlockWorkers([processId])
+          .then(make)
+          .then(async (next) => {
+            // A stop may have come meanwhile.
+            if (isStopping) await next.stop();
+            else follow(next, make);
+            failures = 0;
+            log.info('jobs_resumed');
+          })
+          .catch(again);
+      });
+    };
+    current.promise.then(() => again(null), again);
+  };
+  return {
+    begin: async (make: () => Promise<Runner>): Promise<void> => follow(await make(), make),
+    stop: async (): Promise<void> => {
+      isStopping = true;
+      callOff?.();
+      await runner?.stop();
+    },
+  };
 }
 
 function runnerOptions({ pool, logger, isDeaf }: EngineDeps) {
@@ -239,6 +272,9 @@ function createUnheard({ timer, processId, isDeaf = false }: EngineDeps) {
     workerPool.id = processId;
     workers = workerPool;
     if (isDeaf) lookAgain();
+  });
+  events.on('pool:gracefulShutdown', () => {
+    workers = null;
   });
   events.on('pool:listen:error', () => {
     isHeard = false;

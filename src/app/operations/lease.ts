@@ -43,6 +43,7 @@ export function createHeldSince({ stopwatch, clock }: Pick<World, 'stopwatch' | 
 /** The lease as this process holds it, or not. */
 function createHold({ store, clock, stopwatch, timer, log, bootId, name }: LeaseDeps) {
   const held = createHeldSince({ stopwatch, clock });
+  let failures = 0;
   /** How long to wait until the next look; null where the lease is this process's. */
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
@@ -53,11 +54,13 @@ function createHold({ store, clock, stopwatch, timer, log, bootId, name }: Lease
     });
     try {
       const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: leaseMs }), late]);
+      failures = 0;
       if (!isMine) return Math.max(until - clock.now(), 0) + 1;
       held.renewed(began);
       return null;
     } catch (error) {
-      log.warn('lease_not_held', { lease: name, error: errorText(error) });
+      failures += 1;
+      if (failures === 1) log.warn('lease_not_held', { lease: name, error: errorText(error) });
       return failedPauseMs;
     } finally {
       callOff();

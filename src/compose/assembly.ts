@@ -204,7 +204,11 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, (gone) => jobs.freed(gone));
+  const process = processOf(outside, {
+    onFree: (gone) => jobs.freed(gone),
+    onDue: (due) => jobs.due(due),
+    signs: () => downtimes.signs(),
+  });
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const heard = { ...world, bell, workEngine, hints };
   const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
@@ -310,8 +314,10 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => void) {
-  return { facts: process, onFree };
+type ProcessCalls = Pick<Parameters<typeof createProcesses>[0], 'onFree' | 'onDue' | 'signs'>;
+
+function processOf({ process = aloneProcess }: Outside, calls: ProcessCalls) {
+  return { facts: process, ...calls };
 }
 
 const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };
@@ -348,7 +354,8 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
+type Watching = Omit<Parameters<typeof createAlarms>[0], 'notepad' | 'platform' | 'databaseLook'> &
+  Parameters<typeof createDatabaseLook>[0];
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
 function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {

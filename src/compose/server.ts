@@ -5,9 +5,9 @@ import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
-import { type Meter, silentMeter } from '../app/ports/metering.ts';
+import type { Meter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
-import type { LoopName, Templates } from '../app/ports/outside.ts';
+import type { Templates } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/store.ts';
 import { isShared, type Config } from '../config/config.ts';
 import { ownAddress } from '../config/surroundings.ts';
@@ -23,7 +23,7 @@ import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { createIds, openNotepad } from '../system/ids.ts';
-import { type Loop, createLoop, type Work } from '../system/loop.ts';
+import type { Loop } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
 import { keepAddress } from '../system/own-address.ts';
 import { createPool } from '../system/pool/pool.ts';
@@ -34,10 +34,11 @@ import { asideApi, whileHeld } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
-import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
+import { composeRooms, type Rooms, type World } from './assembly.ts';
 import { firstWords } from './greeting.ts';
+import { createLoops } from './loops.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
-import { hearOthers, sharedWorkOf } from './shared-work.ts';
+import { hearOthers, hintsOf, sharedWorkOf } from './shared-work.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -192,7 +193,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     starting.printClaim(code);
   };
   const made = { config, world, version, wire, rooms, store, loops };
-  const telegramIn = does(config.ROLE, 'intake') ? openTelegramIn({ ...made, printClaim }) : noTelegramIn;
+  const telegramIn = does(config.ROLE, 'intake') ? openTelegramIn({ ...made, printClaim, host, hints: hintsOf(opened) }) : noTelegramIn;
   const travel = time === null ? null : travelOf({ ...made, time, telegramIn });
   const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
@@ -302,58 +303,6 @@ async function tellOfKeys({ state }: Rooms['secrets'], log: World['log']): Promi
   const { unreadable, former } = await state();
   if (unreadable > 0) log.error('secrets_without_key', { count: unreadable, advice: 'cronogram doctor' });
   if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'secret rotate' });
-}
-
-interface LoopsDeps {
-  readonly world: World;
-  readonly rooms: Rooms;
-  /** Absent where nothing is measured. */
-  readonly meter?: Meter;
-}
-
-/** Loops in the order in which they start: each one before those that hand work to it; the housekeeper comes last. */
-export function createLoops(
-  config: Pick<Config, 'BATCH_SIZE'>,
-  { world, rooms, meter = silentMeter }: LoopsDeps,
-): readonly Loop[] {
-  const works: readonly (Work & { readonly name: LoopName })[] = [
-    { name: 'deliverer', ...rooms.deliverer },
-    { name: 'runner', ...rooms.runner },
-    {
-      name: 'scheduler',
-      ...rooms.scheduler,
-      step: async (now, limit) => {
-        const hasMore = await rooms.clockWatch.check(limit);
-        const made = await rooms.scheduler.step(now, limit);
-        return { ...made, more: made.more || hasMore };
-      },
-    },
-    { name: 'acks', ...rooms.nagging },
-    rooms.housekeeper,
-  ];
-  return works.map((work) => {
-    const share = work.name === 'runner' || work.name === 'deliverer' ? endsPerClaim : 1;
-    const loop = createLoop(counted(work, meter), { ...world, batchMax: config.BATCH_SIZE * share });
-    rooms.connect(work.name, () => loop.ring());
-    return loop;
-  });
-}
-
-/** Counts the steps that failed; the loop goes on by itself. */
-function counted(work: Work, meter: Meter): Work {
-  const counting = async <T>(done: Promise<T>): Promise<T> => {
-    try {
-      return await done;
-    } catch (error) {
-      meter.count('loop_failures_total', { loop: work.name });
-      throw error;
-    }
-  };
-  return {
-    name: work.name,
-    step: (now, limit) => counting(work.step(now, limit)),
-    nextAt: (now) => counting(work.nextAt(now)),
-  };
 }
 
 type HeartbeatDeps = Pick<World, 'timer' | 'log'> & {

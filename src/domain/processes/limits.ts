@@ -24,3 +24,11 @@ export const openTransactionMaxMs = 20 * second;
  */
 export const pulseWaitMs = 600;
 export const pulseAnswerMs = 600;
+/** Rows that were ready for so long without being taken up, and updates, are looked for by everybody. */
+export const toldLateMs = 5 * second;
+/** What has become due without a word is rung for at once, and while it stays due not more often than a loop would look by itself. */
+export const dueAgainEvery = 3;
+/** A process that polls and dies is replaced within this. It is held on by each renewal, and by the next one where a renewal is late. */
+export const pollingLeaseMs = 2 * leaseRenewMs;
+/** A loop looks by itself after this, where each renewal looks for it. */
+export const seldomLookMs = 60 * MINUTE_MS;

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { leaseMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -51,6 +51,8 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     types,
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
+    // The connection that one renewal has used is there for the next.
+    idleTimeoutMillis: leaseMs,
     query_timeout: patience.query,
     stream: () => {
       const socket = new Socket().once('close', () => sockets.delete(socket));

@@ -13,7 +13,10 @@ import type { Figure } from './report.ts';
 const settledMs = 75_000;
 const measuredMs = 120_000;
 
-const webhook = { TELEGRAM_WEBHOOK_URL: 'https://bot.example/telegram', TELEGRAM_WEBHOOK_SECRET: 'a-word-of-the-bench' };
+const webhook = {
+  TELEGRAM_WEBHOOK_URL: 'https://bot.example/telegram',
+  TELEGRAM_WEBHOOK_SECRET: 'a-word-of-the-bench',
+};
 const roles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   all: { ROLE: 'all' },
   'bot, which polls': { ROLE: 'bot' },

@@ -6,7 +6,10 @@ import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { openBotApi } from './bot-api.ts';
 import { aServer } from './place.ts';
 
-const webhook = { TELEGRAM_WEBHOOK_URL: 'https://bot.example/telegram', TELEGRAM_WEBHOOK_SECRET: 'a-word-of-the-tests-that-nobody-guesses' };
+const webhook = {
+  TELEGRAM_WEBHOOK_URL: 'https://bot.example/telegram',
+  TELEGRAM_WEBHOOK_SECRET: 'a-word-of-the-tests-that-nobody-guesses',
+};
 const roles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'that does everything': { ROLE: 'all' },
   'that polls': { ROLE: 'bot' },

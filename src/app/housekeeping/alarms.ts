@@ -1,7 +1,7 @@
 import { userIdOf, type Actor } from '../../domain/access.ts';
 import { alarmEveryMs, alarmsOpenMax, stoppedTasksMax } from '../../domain/limits.ts';
-import type { AlarmCause, AlarmFacts } from '../../domain/shown.ts';
 import { seldomLookMs } from '../../domain/processes/limits.ts';
+import type { AlarmCause, AlarmFacts } from '../../domain/shown.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
 import { noticeTo, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { Place, World } from '../ports/outside.ts';

@@ -9,7 +9,7 @@ import {
   rescueAfterMs,
 } from '../../domain/processes/limits.ts';
 import type { KindRules, ProcessView, Role } from '../../domain/processes/process.ts';
-import { does, takesKind } from '../../domain/processes/process.ts';
+import { does, everyKind, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
 import type { Due, Processes, ProcessStore, Renewal, Renewed } from '../ports/processes.ts';
 import { createHeldSince } from './lease.ts';
@@ -24,6 +24,16 @@ export interface ProcessFacts {
   /** Null for one that has the database for itself. */
   readonly sharing: Sharing | null;
 }
+
+/** A process that nobody knows, because there are no others. */
+export const aloneProcess: ProcessFacts = {
+  role: 'all',
+  release: '',
+  host: '',
+  pid: 0,
+  takes: everyKind,
+  sharing: null,
+};
 
 /** For a process that shares its database with others. Its lease runs in real time, whatever a sandbox says. */
 export interface Sharing {
@@ -127,8 +137,7 @@ function createOwnLease(deps: LeaseDeps) {
   let failures = 0;
   let stopped = false;
   let callOff = () => {};
-  const listeners = new Set<Parameters<Processes['onRenewal']>[0]>();
-  const dueNow = createDueNow(deps.onDue);
+  const heard = createHeard(deps.onDue);
 
   const isHeld = () => held.isWithin(leaseMs - leaseMarginMs);
 
@@ -155,17 +164,13 @@ function createOwnLease(deps: LeaseDeps) {
       await renewed(found, before);
       if (failures > 0) log.info('lease_renewed', { failures });
       failures = 0;
-      tell(found, before);
-      dueNow(found);
+      heard.tell(found, before);
     } catch (error) {
       failures += 1;
       if (failures === 1) log.warn('lease_not_renewed', { error: errorText(error) });
-      tell(null, 0);
+      heard.tell(null, 0);
     }
     later();
-  };
-  const tell = (found: Renewal | null, before: number) => {
-    for (const call of listeners) call(found, before);
   };
   const later = () => {
     if (!stopped) callOff = timer.after(failures > 0 ? leaseRetryMs : leaseRenewMs, () => void turn());
@@ -176,10 +181,7 @@ function createOwnLease(deps: LeaseDeps) {
     // While the database is away nobody can take over from the keeper; one that was frozen has to look first.
     isKeeper: () => isFirst && (isHeld() || failures > 0),
     isRenewing: () => failures === 0 && isHeld(),
-    onRenewal: (call: Parameters<Processes['onRenewal']>[0]) => {
-      listeners.add(call);
-      return () => void listeners.delete(call);
-    },
+    onRenewal: heard.on,
     begin: async (found: Renewed, before: number) => {
       await renewed(found, before);
       later();
@@ -187,6 +189,24 @@ function createOwnLease(deps: LeaseDeps) {
     stop: () => {
       stopped = true;
       callOff();
+    },
+  };
+}
+
+type OnRenewal = Parameters<Processes['onRenewal']>[0];
+
+/** Who hears of renewals, and of what they have found. */
+function createHeard(onDue: ProcessesDeps['onDue']) {
+  const listeners = new Set<OnRenewal>();
+  const dueNow = createDueNow(onDue);
+  return {
+    on: (call: OnRenewal) => {
+      listeners.add(call);
+      return () => void listeners.delete(call);
+    },
+    tell: (found: Renewal | null, before: number): void => {
+      for (const call of listeners) call(found, before);
+      if (found !== null) dueNow(found);
     },
   };
 }

@@ -47,6 +47,9 @@ import { setBackStore } from '../upkeep/set-backs.ts';
 import type { Engine, Script } from './engine.ts';
 import { confined } from './reach.ts';
 
+/** Questions that a process asks again and again while there is nothing to do. */
+const idleReads = { ...processReads, ...peopleReads, alarmSigns };
+
 /** The store over either engine: each method is a transaction, or a read where nothing is written. Only an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
   const store: Store = {
@@ -101,9 +104,7 @@ export function createStore(engine: Engine): Store {
       ...snoozeReads,
       ...chatSettingsReads,
       ...credentialReads,
-      ...processReads,
-      ...peopleReads,
-      alarmSigns,
+      ...idleReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

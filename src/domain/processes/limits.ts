@@ -16,8 +16,12 @@ export const rescueAfterMs = 2 * leaseRenewMs;
 export const pausedToldMs = MINUTE_MS;
 /** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */
 export const sharedLockProofEveryMs = 30 * second;
-/** A process that stands still in the middle of a transaction must not keep its rows from the others for longer. */
-export const openTransactionMaxMs = 20 * second;
+/**
+ * A process that stands still in the middle of a transaction must not keep its rows from the others for longer: slots that it was about
+ * to claim wait so long, and so does whoever needs the pace of calls. Nothing outside is waited for in a transaction, so it is busy for
+ * milliseconds between two statements, and whose is cut off all the same begins anew.
+ */
+export const openTransactionMaxMs = 5 * second;
 /**
  * A statement on Postgres without an answer for so long has the server asked for a sign of life, twice for so long at most: a
  * request is told within two seconds that the database is away, and a statement may take as long as it needs.

@@ -28,6 +28,8 @@ export interface Pool extends Connections {
 
 const bounded = (until: '' | 'local' = '') =>
   `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
+/** The same while the server waits until a process that stands still takes an answer, which it counts as work of its own. */
+const boundedAnswers = `set tcp_user_timeout = ${openTransactionMaxMs}`;
 
 export interface PoolWish {
   readonly patience?: typeof patienceMs;
@@ -62,7 +64,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     verify: (client, done) => {
       if (home === null) return done();
       // Not by an option of the connection, which a pooler for sessions would refuse.
-      const opening = `${goHome(home)}; ${bounded()}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      const opening = `${goHome(home)}; ${bounded()}; ${boundedAnswers}; select pg_advisory_lock_shared(${connectionLockKey})`;
       client.query(opening, (error: Error | undefined) => done(error));
     },
   });

@@ -169,7 +169,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
   const outbound = createOutbound({ ...patient, allow: config.EGRESS_ALLOW, site: () => site.url, isHeld });
   const rooms: Rooms = composeRooms(config, world, {
     store,
-    ...sharedWorkOf(opened, config.ROLE),
+    ...sharedWorkOf(opened, config.ROLE, starting.onLost),
     process: processOf({ config, version, host, common }),
     backups: countedBackups(opened.backups, meter),
     outbound,

@@ -7,12 +7,16 @@ import type { Loop } from '../system/loop.ts';
 import type { Outside, Rooms } from './assembly.ts';
 
 /** Jobs and hints of several processes; a process alone has none. */
-export function sharedWorkOf({ work }: Opened, role: Config['ROLE']): Pick<Outside, 'workEngine' | 'hints'> {
+export function sharedWorkOf(
+  { work }: Opened,
+  role: Config['ROLE'],
+  onEnd: (error: Error) => void,
+): Pick<Outside, 'workEngine' | 'hints'> {
   if (work === null) return {};
   const turns = () => does(role, 'work');
   return {
     hints: work.hints,
-    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns }),
+    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),
   };
 }
 

@@ -218,7 +218,13 @@ async function graphile(): Promise<Handing> {
       const connections = postgresPool(database.url);
       return {
         engine: offering(postgresEngine(connections), own),
-        workEngine: (bell) => own.engineOf({ processId: id, bell, turns: () => true }),
+        workEngine: (bell) =>
+          own.engineOf({
+            processId: id,
+            bell,
+            turns: () => true,
+            onEnd: (error) => log.error('engine_ended', { error: error.message }),
+          }),
         close: async (isDead) => {
           if (isDead) {
             // Nothing of a dead process connects again.

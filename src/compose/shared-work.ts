@@ -1,4 +1,4 @@
-import { noHints } from '../app/ports/hints.ts';
+import { noHints, type Hints } from '../app/ports/hints.ts';
 import type { Config } from '../config/config.ts';
 import { does } from '../domain/processes/process.ts';
 import type { EventStreams } from '../http/events.ts';
@@ -7,13 +7,21 @@ import type { Loop } from '../system/loop.ts';
 import type { Outside, Rooms } from './assembly.ts';
 
 /** Jobs and hints of several processes; a process alone has none. */
-export function sharedWorkOf({ work }: Opened, role: Config['ROLE']): Pick<Outside, 'workEngine' | 'hints'> {
+export function sharedWorkOf(
+  { work }: Opened,
+  role: Config['ROLE'],
+  onEnd: (error: Error) => void,
+): Pick<Outside, 'workEngine' | 'hints'> {
   if (work === null) return {};
   const turns = () => does(role, 'work');
   return {
     hints: work.hints,
-    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns }),
+    workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),
   };
+}
+
+export function hintsOf({ work }: Opened): Hints {
+  return work?.hints ?? noHints;
 }
 
 interface Hearing {
@@ -24,7 +32,7 @@ interface Hearing {
 
 /** Wakes loops and streams for what happens outside of their own rooms. */
 export function hearOthers(opened: Opened, { rooms, loops, streams }: Hearing): void {
-  const hints = opened.work?.hints ?? noHints;
+  const hints = hintsOf(opened);
   opened.onEvents(() => {
     streams.hint();
     hints.publish('events');

@@ -4,7 +4,7 @@ import type { EngineName, Offer, WorkEngine } from '../../src/app/ports/hints.ts
 import type { Bell, LoopName } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
-import { createLoops } from '../../src/compose/server.ts';
+import { createLoops } from '../../src/compose/loops.ts';
 import type { Engine } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
@@ -218,7 +218,13 @@ async function graphile(): Promise<Handing> {
       const connections = postgresPool(database.url);
       return {
         engine: offering(postgresEngine(connections), own),
-        workEngine: (bell) => own.engineOf({ processId: id, bell, turns: () => true }),
+        workEngine: (bell) =>
+          own.engineOf({
+            processId: id,
+            bell,
+            turns: () => true,
+            onEnd: (error) => log.error('engine_ended', { error: error.message }),
+          }),
         close: async (isDead) => {
           if (isDead) {
             // Nothing of a dead process connects again.

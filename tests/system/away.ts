@@ -25,6 +25,10 @@ interface AwayPlan extends StartOptions {
 
 const roles = ['bot', 'worker', 'worker', 'api'] as const;
 const incidents: readonly Incident[] = [
+  { what: 'cut', awayMs: 15000 },
+  { what: 'cut', awayMs: 15000 },
+  { what: 'cut', awayMs: 15000 },
+  { what: 'cut', awayMs: 15000 },
   { what: 'stopped', awayMs: 4000 },
   { what: 'crashed', awayMs: 1000 },
   { what: 'held', awayMs: 15_000 },
@@ -131,6 +135,7 @@ async function suffer(scene: Scene, { what, awayMs }: Incident): Promise<{ breac
     (await Promise.all(members.map(({ url }) => answersWith(url, '/readyz', 200)))).every(Boolean);
   const isBack = await becomes(async () => (await isReady()) && answersWith(api, '/v1/tasks?limit=1', 200), 4 * backMs);
   const tookMs = Math.round(performance.now() - over);
+  const says = isBack ? [] : await Promise.all(members.map(saysOf));
   const ended = members.filter(({ boot }) => !boot.isAlive());
   const works = await becomes(() => hasBegun(scene.databaseUrl, Date.now() - tookMs), backMs);
   const told = (promise: string, isKept: boolean, rows: unknown): Breach[] =>
@@ -161,15 +166,17 @@ async function suffer(scene: Scene, { what, awayMs }: Incident): Promise<{ breac
         wrong.length === 0,
         wrong.slice(0, 5),
       ),
-      ...told('everybody is back soon after the database', isBack && tookMs <= backMs, {
-        tookMs,
-        log: members.map(lastWords),
-      }),
+      ...told('everybody is back soon after the database', isBack && tookMs <= backMs, { tookMs, says }),
       ...told('work goes on', works, members.map(lastWords)),
       ...told('the log tells of an incident, not of each try', noisy.length === 0, noisy),
     ],
     figure: `${what}: back after ${tookMs} ms; ${refused.length} of ${probes.length} probes refused, the slowest answer after ${Math.round(Math.max(...probes.map(({ ms }) => ms)))} ms`,
   };
+}
+
+async function saysOf(member: Scene['members'][number]) {
+  const answer = await fetch(`${member.url}/readyz`).catch(String);
+  return { ...lastWords(member), ready: typeof answer === 'string' ? answer : await answer.text() };
 }
 
 const lastWords = ({ role, boot }: Scene['members'][number]) => ({

@@ -118,6 +118,6 @@ async function cutOne(databaseUrl: string): Promise<void> {
 
 /** The lines that a database that is away may cause; every other one is a fault. */
 export function isTrouble({ level, event, error, ...facts }: LogLine): boolean {
-  const isCaused = /database|jobs_interrupted/i.test(`${String(error)} ${event}`) && facts['status'] === undefined;
+  const isCaused = /database/i.test(`${String(error)} ${event}`) && facts['status'] === undefined;
   return isCaused && (level === 'error' || level === 'warn');
 }

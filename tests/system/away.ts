@@ -25,10 +25,6 @@ interface AwayPlan extends StartOptions {
 
 const roles = ['bot', 'worker', 'worker', 'api'] as const;
 const incidents: readonly Incident[] = [
-  { what: 'cut', awayMs: 15000 },
-  { what: 'cut', awayMs: 15000 },
-  { what: 'cut', awayMs: 15000 },
-  { what: 'cut', awayMs: 15000 },
   { what: 'stopped', awayMs: 4000 },
   { what: 'crashed', awayMs: 1000 },
   { what: 'held', awayMs: 15_000 },
@@ -83,14 +79,14 @@ async function suffered(scene: Scene): Promise<{ breaches: Breach[]; figures: st
   });
   const breaches: Breach[] = [];
   const figures: string[] = [];
-  const interruptions: number[] = [];
+  const outages: { from: number; to: number }[] = [];
   await pause(settleMs);
   for (const incident of incidents) {
     const from = Date.now();
     const found = await suffer(scene, incident);
     breaches.push(...found.breaches);
     figures.push(found.figure);
-    for (let at = from; at < Date.now(); at += 1000) interruptions.push(at);
+    outages.push({ from, to: Date.now() });
     await pause(settleMs);
   }
   await driver.stop();
@@ -109,7 +105,7 @@ async function suffered(scene: Scene): Promise<{ breaches: Breach[]; figures: st
     runsByHand: known.flatMap(({ runsByHand }) => runsByHand),
   };
   const log = members.flatMap(({ boot }) => boot.log.filter((line) => !isTrouble(line)));
-  const history = { stop: { asked, ended: Date.now() }, kills: interruptions, log, promised };
+  const history = { stop: { asked, ended: Date.now() }, outages, log, promised };
   return {
     breaches: [...breaches, ...breachesOf(rows, telegram.seen(), history), ...proveLedger(rows, driver.ledger)],
     figures: [

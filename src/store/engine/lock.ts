@@ -195,9 +195,22 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
     onAway(null);
   };
   keep();
+  /** Asks once for all who want to know. A connection without an answer is lost at once, and not found so when the server is back. */
+  let answer: Promise<void> | null = null;
+  const answered = async () => {
+    const held = taken;
+    try {
+      await asked(async () => void (await held.client.query('select 1')));
+    } catch (error) {
+      lose(held, error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    } finally {
+      answer = null;
+    }
+  };
   return {
     isHeld: () => isHeld,
-    answers: () => asked(async () => void (await taken.client.query('select 1'))),
+    answers: () => (answer ??= answered()),
     release: async () => {
       isReleased = true;
       callOff();

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { readRows, type Breach, type Rows } from '../../invariants/rows.ts';
 import { chanceFrom, type Chance } from '../../support/chance.ts';
 import { createDatabase, startPostgres, type PostgresHands } from '../../support/postgres-server.ts';
-import { breachesOf, callsOf, slotsOf } from '../account.ts';
+import { breachesOf, callsOf, secondsFrom, slotsOf } from '../account.ts';
 import { create } from '../api.ts';
 import { becomes, type StartOptions } from '../program.ts';
 import { openTarget, type Target } from '../target.ts';
@@ -268,10 +268,6 @@ function ownEnds({ members }: Fleet, happened: readonly Suffered[]): Breach[] {
 }
 
 const afterFaultMs = 60_000;
-
-function secondsFrom(from: number, to: number): number[] {
-  return Array.from({ length: Math.ceil((to - from) / 1000) + 1 }, (_value, index) => from + index * 1000);
-}
 
 const heldUpMs = 20_000;
 const recoverMs = 180_000;

@@ -38,5 +38,6 @@ export const {
   credentials,
   secrets,
   processes,
+  pausedKinds,
   pace,
 } = postgresTables;

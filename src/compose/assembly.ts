@@ -9,6 +9,7 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
+import { createKindPauses, type KindPauses } from '../app/operations/kind-pauses.ts';
 import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
@@ -157,6 +158,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly chats: Chats;
   readonly worker: Worker;
   readonly processes: OwnProcess;
+  readonly kindPauses: KindPauses;
   readonly bell: Bell;
   readonly jobs: Jobs;
   readonly alarms: Alarms;
@@ -208,6 +210,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const heard = { ...world, bell, workEngine, hints };
   const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
+  const kindPauses = createKindPauses({ ...shared, kinds: actions.kinds, onResumed: () => jobs.resumed() });
+  const pausedKinds = kindPauses.paused;
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
@@ -221,7 +225,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const { takes } = outside.process ?? aloneProcess;
-  const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
+  const runner = createRunner({ ...shared, actions, blobs, takes, pausedKinds, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
@@ -238,6 +242,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
     processes,
+    kindPauses,
     bell,
     ...watch,
     budget: pacer,

@@ -36,6 +36,7 @@ import { leaseTests, paceTests } from './conformance/pace.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
+import { pausedKindTests } from './conformance/paused-kinds.ts';
 import { processTests } from './conformance/processes.ts';
 import { changedQuietTests, quietTests } from './conformance/quiet.ts';
 import { reachTests } from './conformance/reach.ts';
@@ -68,6 +69,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('processes', () => {
     processTests(open);
+    pausedKindTests(open);
   });
   describe('slots', () => {
     slotTests(open);

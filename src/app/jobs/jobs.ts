@@ -8,8 +8,10 @@ import type { Bell, LoopName, World } from '../ports/outside.ts';
 /** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
 export interface Jobs {
   start(): Promise<void>;
-  /** Workers look for what no job has named. */
+  /** Workers look for what no job has named, or was named in vain. */
   lookAround(): void;
+  /** Kinds of actions go on: jobs that came while they were paused were over without a run. */
+  resumed(): void;
   /** Processes are gone: jobs that they held come to others, and all loops look for what has become free. */
   freed(gone: readonly string[]): void;
   /** Takes no more, does what it has for a moment, and gives back the rest. */
@@ -40,11 +42,15 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
     );
   };
   const lookAround = () => {
-    runner.look();
+    runner.look('all');
     deliverer.look();
   };
   return {
     lookAround,
+    resumed: () => {
+      runner.look('all');
+      bell.ring('runner');
+    },
     freed: (gone) => {
       lookAround();
       for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);

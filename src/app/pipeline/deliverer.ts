@@ -108,7 +108,7 @@ function createClaims(deps: DelivererDeps, { wanted, looks, inHand }: Looking) {
         return { taken: drawn, more: drawn > 0 };
       }
       const isMore = parts.length === room && inHand.size() < concurrency;
-      if (isMore) looks.now();
+      if (isMore) looks.again();
       return { taken: parts.length, more: isMore || wanted.isAny() };
     },
     ofNamed: async (now: number, most: number): Promise<Counts> => {

@@ -1,4 +1,5 @@
-import type { ProcessView } from '../../domain/processes/process.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { KindPause, ProcessView } from '../../domain/processes/process.ts';
 
 /** The processes that share the database, of which this is one. */
 export interface Processes {
@@ -20,7 +21,10 @@ export interface Processes {
   pausedSince(): Promise<number | null>;
 }
 
-export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
+export interface NewProcess extends Pick<
+  ProcessView,
+  'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid' | 'connections'
+> {
   /** Null for the clock of the database, which is the one that several processes share. */
   readonly at: number | null;
   readonly leaseMs: number;
@@ -51,6 +55,28 @@ export interface ProcessStore {
   listProcesses(since: number | null): Promise<readonly ProcessView[]>;
   /** The last sign of a process that works, and how long ago it was; null where there was none. A lease that holds counts as seen now. */
   lastWorker(): Promise<{ readonly seenAt: number; readonly agoMs: number } | null>;
+}
+
+/** A change of what is paused, by whom. */
+export interface KindDeed {
+  readonly kind: string;
+  readonly by: Actor;
+  readonly at: number;
+  readonly traceId: string | null;
+}
+
+/** How it stands behind a deed: null where the kind is not paused. The entry of the audit is null where nothing was changed. */
+export interface KindChanged {
+  readonly pause: KindPause | null;
+  readonly entryId: string | null;
+}
+
+export interface KindPauseStore {
+  /** One that is paused already stays as it is. */
+  pauseKind(deed: KindDeed): Promise<KindChanged>;
+  resumeKind(deed: KindDeed): Promise<KindChanged>;
+  /** The longest first. */
+  pausedKinds(): Promise<readonly KindPause[]>;
 }
 
 export interface Rescued {

@@ -1,3 +1,5 @@
+import type { Actor } from '../access.ts';
+
 /**
  * Processes: each lives under an id, its boot id, which the rows that it holds carry. Several share a database on Postgres,
  * and each holds a lease there: one that does not renew it in time is ended by another, which lets its rows go.
@@ -40,6 +42,15 @@ export interface ProcessView {
   readonly leaseUntil: number;
   /** Null while it lives. */
   readonly endedAt: number | null;
+  /** Connections to the database that it may open; null for one of an earlier release, and where the database has none. */
+  readonly connections: number | null;
+}
+
+/** A kind of actions of which nothing begins for now, in any process. */
+export interface KindPause {
+  readonly kind: string;
+  readonly since: number;
+  readonly by: Actor;
 }
 
 /** Kinds of actions that a process does, and how many runs of each at once. */

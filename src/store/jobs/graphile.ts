@@ -48,8 +48,8 @@ const pollMs = 240_000;
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
-/** Places that look, who is told, and one for what is asked beside. */
-const connectionsMax = 6;
+/** One for each place, of which one is kept to be told of new jobs. With fewer graphile-worker warns at each start. */
+export const jobConnectionsMax = atOnce;
 
 const runPrefix = 'run:';
 const deliver = 'deliver';
@@ -168,7 +168,6 @@ function runnerOptions({ pool, logger, isDeaf }: EngineDeps) {
         // Both at 0, or a stop does not wait until what was done is written.
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
-        maxPoolSize: atOnce + 2,
         preparedStatements: isDeaf !== true,
       },
     },
@@ -267,7 +266,7 @@ function poolFor(url: string) {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: url,
-    max: connectionsMax,
+    max: jobConnectionsMax,
     keepAlive: true,
     connectionTimeoutMillis: 5000,
     stream: () => {

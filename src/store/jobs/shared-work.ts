@@ -1,7 +1,7 @@
 import type { Hints } from '../../app/ports/hints.ts';
 import type { Log, Timer } from '../../app/ports/outside.ts';
 import type { Engine } from '../engine/engine.ts';
-import { openGraphile, type GraphileJobs } from './graphile.ts';
+import { jobConnectionsMax, openGraphile, type GraphileJobs } from './graphile.ts';
 import { createNotifyHints } from './notify.ts';
 import { offering } from './offers.ts';
 
@@ -12,6 +12,11 @@ export interface SharedWork {
   /** The engine, whose transactions add jobs for what they make ready. */
   over(engine: Engine): Engine;
   close(): Promise<void>;
+}
+
+/** Connections of a process beside those of its pool: for the lock, to listen, and for jobs. */
+export function connectionsBeside(works: boolean): number {
+  return 2 + (works ? jobConnectionsMax : 1);
 }
 
 interface SharingDeps {

@@ -118,6 +118,7 @@ function* lastWorker(): Script<Answer<typeof lastFields> | null> {
 
 const viewFields = {
   ...pick(columns.processes, 'id', 'role', 'release', 'host', 'pid', 'startedAt', 'seenAt', 'leaseUntil', 'endedAt'),
+  connections: columns.processes.connections,
   kinds: mapped(columns.processes.kinds, (kinds) => kinds.split(',').filter((kind) => kind !== '')),
 };
 

@@ -217,7 +217,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const rules = rulesOf(settings, actions, reckoning);
-  const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
+  const making = { ...shared, ...rules, pausedKinds, templates: checksOf(templates, expressions), runs };
   const letting = { ...secretRulesOf(settings, store), retentionMs: settings.RETENTION_DAYS * dayMs };
   const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look };
   const everywhere = askedRooms(asking, store);

@@ -18,8 +18,8 @@ import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
-import { connectionsBeside } from '../store/jobs/shared-work.ts';
 import { newestCopy } from '../store/files/backup.ts';
+import { connectionsBeside } from '../store/jobs/shared-work.ts';
 import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
@@ -223,7 +223,9 @@ function processOf({ config, version, host, common }: Pick<Building, 'config' | 
       : { ...host, wall: host.clock, onTime: (reading: Parameters<typeof common.adopt>[0]) => common.adopt(reading) };
   const { ROLE: role, WORKER_KINDS: takes } = config;
   const facts = { role, release: version, host: hostname(), pid: process.pid, takes, sharing };
-  return sharing === null ? facts : { ...facts, connections: config.DATABASE_POOL + connectionsBeside(does(role, 'work')) };
+  return sharing === null
+    ? facts
+    : { ...facts, connections: config.DATABASE_POOL + connectionsBeside(does(role, 'work')) };
 }
 
 type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {

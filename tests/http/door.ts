@@ -198,6 +198,7 @@ const status: ServerStatus = {
   worker: { id: 'boot', kinds: ['message'], isRunning: true, isElsewhere: false },
   processes: null,
   pausedSince: null,
+  pausedKinds: [{ kind: 'http', since: now - 3000, by: 'telegram:user:7' }],
   alarms: { open: [], unheard: [] },
   tokens: { live: 2, expired: 1 },
   secrets: { sealed: 3, unreadable: 1, former: 0 },
@@ -369,6 +370,15 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([]), { costsOf: () => null }),
+    kindPauses: {
+      ...heard('kindPauses', {
+        pause: async (kind: string) => ({ pause: { kind, since: now, by: 'telegram:user:7' }, entryId: '17' }),
+        resume: async () => ({ pause: null, entryId: '17' }),
+      }),
+      // It is told beside what is asked for.
+      standstill: async () => null,
+      list: async () => [],
+    },
     secrets: heard('secrets', secretRoom),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({

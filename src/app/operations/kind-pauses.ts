@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { KindPause } from '../../domain/processes/process.ts';
+import type { KindPause, Standstill } from '../../domain/processes/process.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { World } from '../ports/outside.ts';
 import type { KindChanged, KindPauseStore, Processes } from '../ports/processes.ts';
@@ -11,7 +11,7 @@ export type KindPauses = ReturnType<typeof createKindPauses>;
 interface KindPausesDeps extends Pick<World, 'clock' | 'timer' | 'log'> {
   readonly store: KindPauseStore;
   readonly hints: Hints;
-  readonly processes: Pick<Processes, 'live'>;
+  readonly processes: Pick<Processes, 'live' | 'pausedSince'>;
   /** All that this release knows. */
   readonly kinds: readonly string[];
   /** Some kind goes on, whoever has resumed it. */
@@ -73,8 +73,13 @@ export function createKindPauses({ store, hints, processes, clock, timer, log, .
     paused: (): readonly string[] => known.map(({ kind }) => kind),
     /** The longest first. */
     list: () => store.pausedKinds(),
-    of: async (kind: string): Promise<KindPause | null> =>
-      (await store.pausedKinds()).find((one) => one.kind === kind) ?? null,
+    /** What keeps runs of the kind from beginning, in whichever process; without a kind, runs of all. */
+    standstill: async (kind: string | null): Promise<Standstill | null> => {
+      const since = await processes.pausedSince();
+      if (since !== null) return { is: 'no_worker', since };
+      const pause = known.find((one) => one.kind === kind);
+      return pause === undefined ? null : { is: 'kind_paused', ...pause };
+    },
     /** Whether this release, or a process that lives, does such actions. */
     isKnown: async (kind: string): Promise<boolean> => (await knownKinds()).includes(kind),
     /** One that is paused stays paused since then, and by whom it was. */

@@ -34,7 +34,11 @@ export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
   /** Starts the runs that a job names, as there are places. Answers those for which there is no place; the others were started, or are not ready. */
-  take(job: { readonly id: string; readonly kind: string; readonly runs: readonly string[] }): Promise<readonly string[]>;
+  take(job: {
+    readonly id: string;
+    readonly kind: string;
+    readonly runs: readonly string[];
+  }): Promise<readonly string[]>;
   /** Kinds of which there is no place for one more. */
   full(): readonly string[];
   /** Leaves to others the runs that jobs have named and that were not started. */
@@ -126,7 +130,9 @@ export function createRunner(deps: RunnerDeps): Runner {
   const startUpTo = async (free: number, now: number, isLook: boolean) => {
     const start = (which: Omit<StartBatch, keyof Batch>) =>
       claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
-    const found = isLook ? await start(looks.queuedBefore(now)) : await wanted.lookFor(free, (only, jobOf) => start({ only, jobOf }));
+    const found = isLook
+      ? await start(looks.queuedBefore(now))
+      : await wanted.lookFor(free, (only, jobOf) => start({ only, jobOf }));
     for (const one of found.started) {
       if (deps.processes.isHeld()) execute(one);
       else claims.giveUp();

@@ -53,6 +53,11 @@ export interface KindPause {
   readonly by: Actor;
 }
 
+/** Why nothing of a kind begins for now: no process works, or an operator has paused the kind. */
+export type Standstill =
+  | { readonly is: 'no_worker'; readonly since: number }
+  | ({ readonly is: 'kind_paused' } & KindPause);
+
 /** Kinds of actions that a process does, and how many runs of each at once. */
 export interface KindRules {
   /** Null where only the share of each kind bounds it. */

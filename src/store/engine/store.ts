@@ -40,7 +40,6 @@ import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { leaseStore } from '../upkeep/leases.ts';
 import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
-import { kindPauseReads, kindPauseStore } from '../upkeep/paused-kinds.ts';
 import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
@@ -66,7 +65,6 @@ export function createStore(engine: Engine): Store {
       ...lostClaimStore,
       ...leaseStore,
       ...processStore,
-      ...kindPauseStore,
       ...auditStore,
       ...repairStore,
       ...truthStore,
@@ -104,7 +102,6 @@ export function createStore(engine: Engine): Store {
       ...chatSettingsReads,
       ...credentialReads,
       ...processReads,
-      ...kindPauseReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

@@ -1,9 +1,10 @@
-import type { NewProcess, Renewed, Rescued } from '../../app/ports/processes.ts';
-import type { ProcessView } from '../../domain/processes/process.ts';
+import type { KindChanged, KindDeed, NewProcess, Renewed, Rescued } from '../../app/ports/processes.ts';
+import type { KindPause, ProcessView } from '../../domain/processes/process.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, number, pick, type Answer } from '../engine/fields.ts';
 import { allOf, differing, int, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, insert, one, returning, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, insertReturning, one, returning, select, update, updateReturning } from '../engine/statements.ts';
+import { recordOther } from '../records/journal.ts';
 import { lostMark } from '../tables/work.ts';
 
 /**
@@ -11,8 +12,8 @@ import { lostMark } from '../tables/work.ts';
  * and whoever claims next takes it up. The instants are those of the database where several processes share it, so the
  * clocks of their hosts decide nothing.
  */
-export const processStore = { enrol, rescueLeft, retire };
-export const processReads = { renewLease, listProcesses, lastWorker, databaseTime };
+export const processStore = { enrol, rescueLeft, retire, pauseKind, resumeKind };
+export const processReads = { renewLease, listProcesses, lastWorker, databaseTime, pausedKinds };
 
 /** The clock of the database. */
 const databaseNow = differing({
@@ -125,4 +126,33 @@ const viewFields = {
 function* listProcesses(since: number | null): Script<ProcessView[]> {
   const asked = allOf(since === null ? sql`ended_at is null` : sql`(ended_at is null or ended_at > ${since})`);
   return yield* all(select(viewFields)`from processes where ${asked} order by started_at, id`);
+}
+
+/* ---- kinds of actions that are paused for all processes ---- */
+
+const pauseFields = pick(columns.pausedKinds, 'kind', 'since', 'by');
+
+function* pausedKinds(): Script<KindPause[]> {
+  return yield* all(select(pauseFields)`from paused_kinds order by since, kind`);
+}
+
+function* pauseKind({ kind, by, at, traceId }: KindDeed): Script<KindChanged> {
+  const nobodyDid = raw('on conflict (kind) do nothing');
+  const pause = yield* insertReturning('pausedKinds', { kind, since: at, by }, pauseFields, nobodyDid);
+  if (pause === undefined) {
+    const known = yield* one(select(pauseFields)`from paused_kinds where kind = ${kind}`);
+    return { pause: known ?? null, entryId: null };
+  }
+  const deed = { at, actor: by, chatId: null, traceId };
+  const entryId = yield* recordOther({ ...deed, verb: 'kind_pause', kind: 'kind.pause', after: { kind } });
+  return { pause, entryId };
+}
+
+function* resumeKind({ kind, by, at, traceId }: KindDeed): Script<KindChanged> {
+  const paused = yield* one(returning(pauseFields, sql`delete from paused_kinds where kind = ${kind}`));
+  if (paused === undefined) return { pause: null, entryId: null };
+  const before = { kind, since: paused.since, by: paused.by };
+  const deed = { at, actor: by, chatId: null, traceId };
+  const entryId = yield* recordOther({ ...deed, verb: 'kind_resume', kind: 'kind.resume', before });
+  return { pause: null, entryId };
 }

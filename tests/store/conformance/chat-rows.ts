@@ -16,6 +16,7 @@ const ofNobody = [
   'downtimes',
   'pace',
   'processes',
+  'paused_kinds',
   'set_backs',
   'tokens',
 ];

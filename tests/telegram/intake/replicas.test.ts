@@ -16,7 +16,16 @@ async function replicas(settings: DoorwayOptions['settings'] = {}) {
   const served = await aSandbox({ time });
   onTestFinished(() => served.close());
   const join = async (bootId: string): Promise<Doorway> => {
-    const row = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, connections: null, at: null, leaseMs: minute } as const;
+    const row = {
+      role: 'all',
+      release: '1',
+      kinds: [],
+      host: 'here',
+      pid: 1,
+      connections: null,
+      at: null,
+      leaseMs: minute,
+    } as const;
     await world.store.enrol({ id: bootId, ...row }, false);
     return aDoorway({ world, served, time, settings, needs: { bootId, hints: noHints } });
   };

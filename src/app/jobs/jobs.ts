@@ -29,6 +29,8 @@ interface JobsDeps extends Pick<World, 'timer' | 'log'> {
 
 /** Jobs are short, because they wait for places and not for what runs. */
 const finishMs = 1000;
+/** Then nothing is begun any more. What a database that is away keeps from ending is freed with this process. */
+const giveBackMs = 5000;
 
 export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds, timer, log }: JobsDeps): Jobs {
   const done = (job: Job) => ('runs' in job ? runner.take(job) : deliverer.take(job.chats));
@@ -72,7 +74,7 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
       await waitAtMost(timer, finishMs, ended);
       runner.refuse();
       deliverer.refuse();
-      await ended;
+      await waitAtMost(timer, giveBackMs, ended);
     },
   };
 }

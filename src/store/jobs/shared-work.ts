@@ -1,9 +1,10 @@
 import type { Hints } from '../../app/ports/hints.ts';
 import type { Log, Timer } from '../../app/ports/outside.ts';
 import type { Engine } from '../engine/engine.ts';
-import { jobConnectionsMax, openGraphile, type GraphileJobs } from './graphile.ts';
+import { openGraphile, type GraphileJobs } from './graphile.ts';
 import { createNotifyHints } from './notify.ts';
 import { offering } from './offers.ts';
+import { jobConnectionsMax } from './patient-pool.ts';
 
 /** Work that processes on one database share beside its rows: hints, and jobs that come with the rows. */
 export interface SharedWork {

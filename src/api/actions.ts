@@ -34,11 +34,9 @@ const kind = strict({
   needs_text: z.boolean().meta({ description: 'It works on the instructions of its task.' }),
   fields: z.array(field).meta({ description: 'The settings beside kind.' }),
   example: facts,
-  paused: strict({ since: instant, by: z.string() })
-    .nullable()
-    .meta({
-      description: 'Since when nothing of it begins, and who has paused it; its runs wait. Null while it goes on.',
-    }),
+  paused: strict({ since: instant, by: z.string() }).nullable().meta({
+    description: 'Since when nothing of it begins, and who has paused it; its runs wait. Null while it goes on.',
+  }),
 }).meta({ id: 'ActionKind' });
 
 const cost = strict({

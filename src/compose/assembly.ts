@@ -206,18 +206,15 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, (gone) => jobs.freed(gone));
-  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const heard = { ...world, bell, workEngine, hints };
-  const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
-  const kindPauses = createKindPauses({ ...shared, kinds: actions.kinds, onResumed: () => jobs.resumed() });
-  const pausedKinds = kindPauses.paused;
+  const standing = processesOf({ ...heard, store, id: bootId, kinds: actions.kinds }, outside, () => jobs);
+  const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const rules = rulesOf(settings, actions, reckoning);
-  const making = { ...shared, ...rules, pausedKinds, templates: checksOf(templates, expressions), runs };
+  const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
   const letting = { ...secretRulesOf(settings, store), retentionMs: settings.RETENTION_DAYS * dayMs };
   const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look };
   const everywhere = askedRooms(asking, store);
@@ -225,12 +222,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
   const { takes } = outside.process ?? aloneProcess;
-  const runner = createRunner({ ...shared, actions, blobs, takes, pausedKinds, concurrency: settings.RUN_CONCURRENCY });
+  const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
   const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
-  const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });
+  const jobs = createJobs({ ...shared, runner, deliverer, kinds: standing.processes.self.kinds });
   const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
@@ -241,8 +238,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
-    processes,
-    kindPauses,
+    ...standing,
     bell,
     ...watch,
     budget: pacer,
@@ -315,8 +311,14 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => void) {
-  return { facts: process, onFree };
+type Standing = Omit<Parameters<typeof createProcesses>[0], 'facts' | 'onFree'> &
+  World & { store: Store; hints: Hints };
+
+/** This process among others, and the kinds that are paused for all of them. */
+function processesOf(deps: Standing, { process: facts = aloneProcess }: Outside, jobs: () => Jobs) {
+  const processes = createProcesses({ ...deps, facts, onFree: (gone) => jobs().freed(gone) });
+  const kindPauses = createKindPauses({ ...deps, processes, onResumed: () => jobs().resumed() });
+  return { processes, kindPauses, pausedKinds: kindPauses.paused };
 }
 
 const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };

@@ -3,7 +3,7 @@ import { authKinds } from '../../src/app/actions/http/auth-form.ts';
 import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 import { calls, withHttp } from '../support/actions.ts';
 import { anOutbound } from '../support/outbound.ts';
-import { aPipeline, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
+import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
 import { token } from './door.ts';
 import { faultsOf } from './json-schema.ts';
 import { appOver } from './pipeline-door.ts';
@@ -180,7 +180,7 @@ describe('a kind that is paused', () => {
       task_run: { status: 'dispatched', attempts: [] },
       waits_for: { reason: 'kind_paused', ...paused },
     });
-    await p.settle();
+    await p.pass(minute);
     expect(made.jobs).toHaveLength(0);
     const run = { kind: 'http', ...paused };
     expect((await ask('GET', '/v1/status')).json).toMatchObject({ paused_kinds: [run], runs: { queued: 1 } });

@@ -14,7 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
-import { secretRoom } from './secret-room.ts';
+import { kindRoom, secretRoom } from './secret-room.ts';
 import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
@@ -370,15 +370,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([]), { costsOf: () => null }),
-    kindPauses: {
-      ...heard('kindPauses', {
-        pause: async (kind: string) => ({ pause: { kind, since: now, by: 'telegram:user:7' }, entryId: '17' }),
-        resume: async () => ({ pause: null, entryId: '17' }),
-      }),
-      // It is told beside what is asked for.
-      standstill: async () => null,
-      list: async () => [],
-    },
+    kindPauses: { ...heard('kindPauses', kindRoom), standstill: async () => null, list: async () => [] },
     secrets: heard('secrets', secretRoom),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({

@@ -45,12 +45,12 @@ export function createWanted() {
     /** Looks for the oldest. What is named meanwhile waits for the look after this one, which knows more. */
     lookFor: async <T extends Looked>(
       limit: number,
-      look: (ids: readonly string[], jobOf: (id: string) => string | null) => Promise<T>,
+      look: (which: { readonly only: readonly string[]; readonly jobOf: (id: string) => string | null }) => Promise<T>,
     ): Promise<T> => {
       const some = waiting.take(limit, () => true);
       let looked: T | null = null;
       try {
-        looked = await look([...some.keys()], (id) => some.get(id)?.job ?? null);
+        looked = await look({ only: [...some.keys()], jobOf: (id) => some.get(id)?.job ?? null });
         return looked;
       } finally {
         // Rows whose look has failed wait for the next one.

@@ -112,7 +112,7 @@ function createClaims(deps: DelivererDeps, { wanted, looks, inHand }: Looking) {
       return { taken: parts.length, more: isMore || wanted.isAny() };
     },
     ofNamed: async (now: number, most: number): Promise<Counts> => {
-      const { claimed } = await wanted.lookFor(most, async (only) => ({
+      const { claimed } = await wanted.lookFor(most, async ({ only }) => ({
         claimed: await serve({ now, limit: most, only }),
         left: none,
       }));

@@ -130,9 +130,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const startUpTo = async (free: number, now: number, isLook: boolean) => {
     const start = (which: Omit<StartBatch, keyof Batch>) =>
       claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
-    const found = isLook
-      ? await start(looks.queuedBefore(now))
-      : await wanted.lookFor(free, (only, jobOf) => start({ only, jobOf }));
+    const found = isLook ? await start(looks.queuedBefore(now)) : await wanted.lookFor(free, start);
     for (const one of found.started) {
       if (deps.processes.isHeld()) execute(one);
       else claims.giveUp();

@@ -9,8 +9,8 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
-import { createKindPauses, type KindPauses } from '../app/operations/kind-pauses.ts';
-import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
+import { createStanding, type KindPauses } from '../app/operations/kind-pauses.ts';
+import { aloneProcess, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -70,7 +70,6 @@ import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, ratesOfSeveral, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
-import { everyKind } from '../domain/processes/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
@@ -207,7 +206,8 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const heard = { ...world, bell, workEngine, hints };
-  const standing = processesOf({ ...heard, store, id: bootId, kinds: actions.kinds }, outside, () => jobs);
+  const known = { ...heard, store, id: bootId, kinds: actions.kinds, facts: outside.process ?? aloneProcess };
+  const standing = createStanding(known, () => ({ jobs, downtimes }));
   const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
@@ -221,7 +221,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const { takes } = outside.process ?? aloneProcess;
+  const { takes } = known.facts;
   const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
   const concurrency = settings.DELIVERY_CONCURRENCY;
@@ -311,18 +311,6 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-type Standing = Omit<Parameters<typeof createProcesses>[0], 'facts' | 'onFree'> &
-  World & { store: Store; hints: Hints };
-
-/** This process among others, and the kinds that are paused for all of them. */
-function processesOf(deps: Standing, { process: facts = aloneProcess }: Outside, jobs: () => Jobs) {
-  const processes = createProcesses({ ...deps, facts, onFree: (gone) => jobs().freed(gone) });
-  const kindPauses = createKindPauses({ ...deps, processes, onResumed: () => jobs().resumed() });
-  return { processes, kindPauses, pausedKinds: kindPauses.paused };
-}
-
-const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };
-
 function keptBy(
   { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,
   { backups = null }: Outside,
@@ -355,7 +343,8 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
+type Watching = Omit<Parameters<typeof createAlarms>[0], 'notepad' | 'platform' | 'databaseLook'> &
+  Parameters<typeof createDatabaseLook>[0];
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
 function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {

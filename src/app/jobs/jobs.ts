@@ -4,6 +4,7 @@ import type { Runner } from '../pipeline/runner.ts';
 import { waitAtMost } from '../pipeline/workers.ts';
 import type { Job, WorkEngine } from '../ports/hints.ts';
 import type { Bell, LoopName, World } from '../ports/outside.ts';
+import type { Due } from '../ports/processes.ts';
 
 /** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
 export interface Jobs {
@@ -12,6 +13,8 @@ export interface Jobs {
   lookAround(): void;
   /** Kinds of actions go on: jobs that came while they were paused were over without a run. */
   resumed(): void;
+  /** Something has become due of which these were not told. */
+  due(due: readonly Due[]): void;
   /** Processes are gone: jobs that they held come to others, and all loops look for what has become free. */
   freed(gone: readonly string[]): void;
   /** Takes no more, does what it has for a moment, and gives back the rest. */
@@ -52,6 +55,11 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
     resumed: () => {
       runner.look('all');
       bell.ring('runner');
+    },
+    due: (due) => {
+      if (due.includes('runner')) runner.look();
+      if (due.includes('deliverer')) deliverer.look();
+      for (const name of due) if (name !== 'inbox') bell.ring(name);
     },
     freed: (gone) => {
       lookAround();

@@ -1,9 +1,12 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { KindPause, Standstill } from '../../domain/processes/process.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { World } from '../ports/outside.ts';
 import type { KindChanged, KindPauseStore, Processes } from '../ports/processes.ts';
+import type { Downtimes } from '../why/downtime.ts';
+import { createProcesses } from './processes.ts';
 
 /** Kinds of actions that an operator has paused: their runs wait, in every process, until the kind is resumed. */
 export type KindPauses = ReturnType<typeof createKindPauses>;
@@ -11,7 +14,7 @@ export type KindPauses = ReturnType<typeof createKindPauses>;
 interface KindPausesDeps extends Pick<World, 'clock' | 'timer' | 'log'> {
   readonly store: KindPauseStore;
   readonly hints: Hints;
-  readonly processes: Pick<Processes, 'live' | 'pausedSince'>;
+  readonly processes: Pick<Processes, 'live' | 'pausedSince' | 'onRenewal'>;
   /** All that this release knows. */
   readonly kinds: readonly string[];
   /** Some kind goes on, whoever has resumed it. */
@@ -23,11 +26,32 @@ interface By {
   readonly traceId?: string | null | undefined;
 }
 
+/** Rooms that hear from the process, which are made later. */
+interface Hearing {
+  readonly jobs: Pick<Jobs, 'freed' | 'due' | 'resumed'>;
+  readonly downtimes: Pick<Downtimes, 'signs'>;
+}
+
+type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'onFree' | 'onDue' | 'signs'> &
+  Omit<KindPausesDeps, 'processes' | 'onResumed'>;
+
+/** This process among the others, and the kinds that are paused for all of them. */
+export function createStanding(deps: KnownProcess, rooms: () => Hearing) {
+  const processes = createProcesses({
+    ...deps,
+    onFree: (gone) => rooms().jobs.freed(gone),
+    onDue: (due) => rooms().jobs.due(due),
+    signs: () => rooms().downtimes.signs(),
+  });
+  const kindPauses = createKindPauses({ ...deps, processes, onResumed: () => rooms().jobs.resumed() });
+  return { processes, kindPauses, pausedKinds: kindPauses.paused };
+}
+
 const hint = 'changed:kinds';
 /** A look that failed comes again so soon. */
 const againMs = 1000;
 
-export function createKindPauses({ store, hints, processes, clock, timer, log, ...deps }: KindPausesDeps) {
+function createKindPauses({ store, hints, processes, clock, timer, log, ...deps }: KindPausesDeps) {
   let known: readonly KindPause[] = [];
   let looking: Promise<void> | null = null;
   let isStale = false;
@@ -53,6 +77,18 @@ export function createKindPauses({ store, hints, processes, clock, timer, log, .
     });
   };
   hints.on(hint, heard);
+  // A hint may be lost; each renewal of the lease tells as well.
+  processes.onRenewal((renewal) => {
+    if (
+      renewal !== null &&
+      renewal.pausedKinds !==
+        known
+          .map(({ kind }) => kind)
+          .toSorted()
+          .join()
+    )
+      heard();
+  });
 
   const changed = async (made: KindChanged): Promise<KindChanged> => {
     hints.publish(hint);

@@ -43,7 +43,7 @@ const atOnce = 8;
  * Nobody needs to look for jobs that were told of; what was lost is found by its row. Each of the places looks by itself, so that this
  * is most of what an idle process asks.
  */
-const pollMs = 240_000;
+const pollMs = 900_000;
 /** While nobody is told of new jobs. */
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */

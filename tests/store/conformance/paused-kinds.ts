@@ -43,4 +43,20 @@ export function pausedKindTests(open: OpenWorld): void {
       ['kind.pause', 'kind.pause', 'kind.resume'].map((kind) => ({ kind })),
     );
   });
+
+  test('a renewal names the kinds that are paused, and does not name the runner for their runs', async () => {
+    const world = await open();
+    const { store } = world;
+    const own = { id: 'boot-b', role: 'worker', release: '1', kinds: ['message'], host: 'garden', pid: 7 } as const;
+    await store.enrol({ ...own, connections: null, at: null, leaseMs: minute }, false);
+    const renewed = async () => {
+      const { due, pausedKinds } = (await store.renewLease('boot-b', minute, false)) ?? {};
+      return { due, pausedKinds };
+    };
+    await store.addRun(world.make.newRun());
+    await world.query(`update runs set ready_at = 1`);
+    expect(await renewed()).toEqual({ due: ['runner'], pausedKinds: '' });
+    for (const kind of ['message', 'http']) await store.pauseKind({ kind, by, at: nine, traceId: null });
+    expect(await renewed()).toEqual({ due: [], pausedKinds: 'http,message' });
+  });
 }

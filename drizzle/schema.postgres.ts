@@ -39,4 +39,6 @@ export const {
   secrets,
   processes,
   pace,
+  hosts,
+  hostCalls,
 } = postgresTables;

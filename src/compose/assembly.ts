@@ -1,5 +1,6 @@
 import type { Actions } from '../app/actions/action.ts';
 import { reckoningOf } from '../app/actions/costs.ts';
+import type { Hosts } from '../app/actions/http/hosts.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -77,7 +78,7 @@ import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault, sourceFor } from '../system/vault.ts';
-import { actionsOf, type OutboundOfTasks } from './actions.ts';
+import { actionsOf, hostsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -167,6 +168,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly clockWatch: ClockWatch;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
+  readonly hosts: Hosts;
   readonly deliverer: Deliverer;
   readonly acks: Acks;
   readonly nagging: Nagging;
@@ -202,9 +204,10 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const { loops, bootId, workEngine, bell, hints } = wakingOf(world, outside);
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
-  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
+  const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, (gone) => jobs.freed(gone));
+  const process = processOf(outside, (gone) => [hosts.freed(), jobs.freed(gone)]);
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const heard = { ...world, bell, workEngine, hints };
   const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
@@ -244,6 +247,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     clockWatch: createClockWatch({ ...shared, ...watch }),
     scheduler: scheduler.watched,
     runner,
+    hosts,
     deliverer,
     ...questionsOf(shared),
     ...secrets,
@@ -310,7 +314,7 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => void) {
+function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => unknown) {
   return { facts: process, onFree };
 }
 

@@ -70,7 +70,7 @@ export function httpAction(deps: HttpDeps): Action {
     hold: ({ spec, ...who }, now) => {
       const host = settingsIn(spec)?.host ?? null;
       const hold = host === null ? null : hosts.hold(host, who);
-      return hold === null ? null : { until: now + hold.afterMs, reason: hold.reason };
+      return hold?.is === 'held' ? { until: now + hold.afterMs, reason: hold.reason } : hold;
     },
     cutOff: (error) => dataWithout('TIMEOUT', error),
     run: async (job) => invalidAsOutcome(() => carriedOut(deps, job)),

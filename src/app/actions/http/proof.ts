@@ -172,10 +172,7 @@ async function token(
     rejected,
     narrowedTo,
     // A run holds one place at its target already, and asks there for nothing more.
-    enter: async () =>
-      server === host
-        ? null
-        : deps.hosts.enter(server, { runId: `${job.runId} token`, taskId: job.taskId }, job.signal),
+    enter: async () => (server === host ? null : deps.hosts.enter(server, job, job.signal)),
     signal: job.signal,
   });
 }

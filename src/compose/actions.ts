@@ -1,8 +1,8 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
-import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
-import { createSharedHosts } from '../app/actions/http/shared-hosts.ts';
+import { createHosts, type Hosts } from '../app/actions/http/hosts/hosts.ts';
+import { createSharedHosts } from '../app/actions/http/hosts/shared-hosts.ts';
 import { createAccessTokens } from '../app/actions/http/tokens.ts';
 import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import type { TokenServer } from '../app/ports/credentials.ts';

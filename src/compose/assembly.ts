@@ -1,6 +1,6 @@
 import type { Actions } from '../app/actions/action.ts';
 import { reckoningOf } from '../app/actions/costs.ts';
-import type { Hosts } from '../app/actions/http/hosts.ts';
+import type { Hosts } from '../app/actions/http/hosts/hosts.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -209,8 +209,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const process = processOf(outside, (gone) => [hosts.freed(), jobs.freed(gone)]);
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
-  const heard = { ...world, bell, workEngine, hints };
-  const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
+  const shared = { ...world, bell, workEngine, hints, store, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
@@ -223,10 +222,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const { takes } = outside.process ?? aloneProcess;
+  const [{ takes }, concurrency] = [outside.process ?? aloneProcess, settings.DELIVERY_CONCURRENCY];
   const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
-  const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
   const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });

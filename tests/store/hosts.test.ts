@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createHosts, type Entrant, type Hold, type Hosts, type Place } from '../../src/app/actions/http/hosts.ts';
-import { createSharedHosts } from '../../src/app/actions/http/shared-hosts.ts';
+import {
+  createHosts,
+  type Entrant,
+  type Hold,
+  type Hosts,
+  type Place,
+} from '../../src/app/actions/http/hosts/hosts.ts';
+import { createSharedHosts } from '../../src/app/actions/http/hosts/shared-hosts.ts';
 import type { HostStore } from '../../src/app/ports/outbound.ts';
 import type { RunStore, StartPlan } from '../../src/app/ports/pipeline.ts';
 import type { HostRules } from '../../src/domain/outbound/hosts.ts';
@@ -57,19 +63,21 @@ const inMemory: Meet = async (rules = usual) => {
 /** Waits until nothing is asked of the store. */
 function watched<T extends HostStore & RunStore>(store: T) {
   let asked = 0;
-  const counted =
-    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      asked += 1;
-      return call(...args).finally(() => (asked -= 1));
-    };
+  const counted = async <R>(answer: Promise<R>): Promise<R> => {
+    asked += 1;
+    return answer.finally(() => (asked -= 1));
+  };
   const quiet = async () => {
     for (let idle = 0; idle < 3; idle = asked === 0 ? idle + 1 : 0)
       await new Promise((resolve) => setImmediate(resolve));
   };
-  const { leaveHosts, enterHost, addRun, startRuns } = store;
-  const asking = { leaveHosts: counted(leaveHosts), enterHost: counted(enterHost) };
-  return { store: { ...store, ...asking, addRun: counted(addRun), startRuns: counted(startRuns) }, quiet };
+  const asking: Pick<T, 'leaveHosts' | 'enterHost' | 'addRun' | 'startRuns'> = {
+    leaveHosts: (...given) => counted(store.leaveHosts(...given)),
+    enterHost: (...given) => counted(store.enterHost(...given)),
+    addRun: (...given) => counted(store.addRun(...given)),
+    startRuns: (...given) => counted(store.startRuns(...given)),
+  };
+  return { store: { ...store, ...asking }, quiet };
 }
 
 function inRows(kind: Kind): Meet {

@@ -29,7 +29,6 @@ import { downtimeStore } from '../records/downtimes.ts';
 import { readAuditPage, readEvents } from '../records/feeds.ts';
 import { truthStore } from '../records/truth.ts';
 import { workloadStore, usageStore } from '../records/workload.ts';
-import { hostReads, hostStore } from '../runs/hosts.ts';
 import { runLooks } from '../runs/looks.ts';
 import { runStore } from '../runs/runs.ts';
 import { slotStore } from '../runs/slots.ts';
@@ -54,7 +53,6 @@ export function createStore(engine: Engine): Store {
     ...bind(engine, 'transact', {
       ...slotStore,
       ...runStore,
-      ...hostStore,
       ...outboxStore,
       ...paceStore,
       ...pacedClaimStore,
@@ -97,7 +95,6 @@ export function createStore(engine: Engine): Store {
     ...bind(engine, 'transactLightly', { ...retentionStore, ...asidePace, keepAnswer, markTokenUsed }),
     ...bind(engine, 'read', {
       ...runLooks,
-      ...hostReads,
       ...taskReads,
       ...chunkReads,
       ...watchReads,

@@ -34,12 +34,12 @@ import {
   type StartableRow,
 } from './codec.ts';
 import { finishRuns } from './ends.ts';
-import { withPlaces } from './hosts.ts';
+import { hostStore, withPlaces } from './hosts.ts';
 import { lost } from './looks.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns, noteProgress };
+export const runStore = { addRun, startRuns, finishRuns, noteProgress, ...hostStore };
 
 const { runs } = columns;
 const released = { bootId: null, reservedAt: null } as const;

@@ -9,7 +9,7 @@ import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import { usesOfAuth } from './auth.ts';
-import type { Hold, Hosts, Place } from './hosts.ts';
+import type { Hold, Hosts, Place } from './hosts/hosts.ts';
 import { maskedAnswer, maskedEnd, maskedValue, maskOf, type Mask } from './masked.ts';
 import { proven, type ProofDeps, type Unproven } from './proof.ts';
 import { callOf, checkForm } from './request.ts';

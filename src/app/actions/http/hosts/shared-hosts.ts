@@ -1,13 +1,13 @@
-import { errorText } from '../../../domain/errors.ts';
+import { errorText } from '../../../../domain/errors.ts';
 import {
   heldReason,
   lookAgainMs,
   waitInAttemptMs,
   type HostRules,
   type HostVerdict,
-} from '../../../domain/outbound/hosts.ts';
-import type { HostStore, PlaceLeft } from '../../ports/outbound.ts';
-import type { Clock, Log, Timer } from '../../ports/outside.ts';
+} from '../../../../domain/outbound/hosts.ts';
+import type { HostStore, PlaceLeft } from '../../../ports/outbound.ts';
+import type { Clock, Log, Timer } from '../../../ports/outside.ts';
 import type { Entrant, Hold, Hosts, Place } from './hosts.ts';
 
 export interface SharedHostsDeps {

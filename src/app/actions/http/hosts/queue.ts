@@ -1,4 +1,4 @@
-import { nextInTurn } from '../../../domain/outbound/hosts.ts';
+import { nextInTurn } from '../../../../domain/outbound/hosts.ts';
 
 /** The run that wants a place at a host, and the task whose turn that is. */
 export interface Waiter {

@@ -13,10 +13,10 @@ import {
   type HostRules,
   type HostState,
   type HostVerdict,
-} from '../../../domain/outbound/hosts.ts';
-import type { PlaceAsked } from '../../ports/outbound.ts';
-import type { Stopwatch, Timer } from '../../ports/outside.ts';
-import { createQueue, type Queue, type Waiter } from './host-queue.ts';
+} from '../../../../domain/outbound/hosts.ts';
+import type { PlaceAsked } from '../../../ports/outbound.ts';
+import type { Stopwatch, Timer } from '../../../ports/outside.ts';
+import { createQueue, type Queue, type Waiter } from './queue.ts';
 
 /**
  * Places at hosts, in the memory of a process that is alone. A run asks for one before its attempt begins; where there is none it waits in the store and is woken when its turn

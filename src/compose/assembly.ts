@@ -10,7 +10,7 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
-import { createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
+import { aloneProcess, createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -40,6 +40,7 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
+import type { Due } from '../app/ports/processes.ts';
 import type { KeyRing } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
@@ -70,7 +71,6 @@ import { createTruth, type Truth } from '../app/why/truth.ts';
 import type { Config } from '../config/config.ts';
 import { ratesOf, ratesOfSeveral, type Rates } from '../domain/pacing/pace.ts';
 import type { Reach } from '../domain/principal.ts';
-import { everyKind } from '../domain/processes/process.ts';
 import type { PriceTable } from '../domain/spending/prices.ts';
 import { systemClock, systemStopwatch, systemTimer } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
@@ -207,7 +207,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, (gone) => [hosts.freed(), jobs.freed(gone)]);
+  const process = processOf(outside, () => ({ jobs, downtimes, hosts }));
   const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const shared = { ...world, bell, workEngine, hints, store, bootId, processes, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
@@ -312,11 +312,15 @@ function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
 }
 
-function processOf({ process = aloneProcess }: Outside, onFree: (gone: readonly string[]) => unknown) {
-  return { facts: process, onFree };
+/** The process, and the rooms that hear from it, which are made later. */
+function processOf({ process = aloneProcess }: Outside, rooms: () => Pick<Rooms, 'jobs' | 'downtimes' | 'hosts'>) {
+  return {
+    facts: process,
+    onFree: (gone: readonly string[]) => [rooms().hosts.freed(), rooms().jobs.freed(gone)],
+    onDue: (due: readonly Due[]) => rooms().jobs.due(due),
+    signs: () => rooms().downtimes.signs(),
+  };
 }
-
-const aloneProcess: ProcessFacts = { role: 'all', release: '', host: '', pid: 0, takes: everyKind, sharing: null };
 
 function keptBy(
   { RETENTION_DAYS: retentionDays, BACKUP_KEEP: backupsKept }: RoomSettings,
@@ -350,7 +354,8 @@ function checksOf(templates: Templates, expressions: Expressions): Trials {
   };
 }
 
-type Watching = World & { readonly store: Store; readonly bell: Bell; readonly schedulerAway: () => string | null };
+type Watching = Omit<Parameters<typeof createAlarms>[0], 'notepad' | 'platform' | 'databaseLook'> &
+  Parameters<typeof createDatabaseLook>[0];
 
 /** One look at the database, and who is told of trouble with it and with everything else. */
 function watchOf(shared: Watching, { notepad = noNotepad }: Outside, platform: Platform | null) {

@@ -68,6 +68,7 @@ async function run(config: Config): Promise<void> {
   process.on('uncaughtException', fail('uncaught_exception'));
   process.on('unhandledRejection', fail('unhandled_rejection'));
   const zoneRules = process.versions['tz'] ?? 'unknown';
+  let isStandingBy = false;
   const starting = startServer({
     config,
     world,
@@ -77,8 +78,11 @@ async function run(config: Config): Promise<void> {
     zoneRules,
     onLost: fail('scheduler_lock_lost'),
     printClaim: tellClaim,
+    onStandby: (holder) => {
+      isStandingBy = holder !== null;
+    },
   });
-  stopOnSignal(world, starting, fail('stop_failed'));
+  stopOnSignal(world, starting, { failed: fail('stop_failed'), isStandingBy: () => isStandingBy });
   // Last of all, so that a stop right after the announcement is a clean stop.
   await announce(await starting, world);
 }
@@ -96,7 +100,7 @@ function logOf({ LOG_LEVEL: wished }: Config): LogWish {
 function stopOnSignal(
   { log, stopwatch, timer }: World,
   starting: Promise<Server>,
-  failed: (error: unknown) => void,
+  { failed, isStandingBy }: { readonly failed: (error: unknown) => void; readonly isStandingBy: () => boolean },
 ): void {
   let askedAt: number | null = null;
   let waitsFor = () => 'the start';
@@ -122,6 +126,8 @@ function stopOnSignal(
       log.info('stopped', { ms: Math.round(stopwatch.elapsed() - now) });
       process.exit(exitCodes.stopped);
     };
+    // A standby holds nothing yet, and the end that it waits for may be far away.
+    if (isStandingBy()) return stopped();
     starting.then((server) => server.stop()).then(stopped, failed);
   };
   process.on('SIGTERM', stop);

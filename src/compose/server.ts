@@ -5,16 +5,15 @@ import { meteredStore } from '../app/operations/metered-store.ts';
 import { type Ready, createHeartbeat, type Heartbeat } from '../app/operations/readiness.ts';
 import type { Secrets } from '../app/operations/secrets.ts';
 import { followZoneRules } from '../app/pipeline/scheduler.ts';
-import { type Meter, silentMeter } from '../app/ports/metering.ts';
+import type { Meter } from '../app/ports/metering.ts';
 import type { TrustedOutbound } from '../app/ports/outbound.ts';
-import type { LoopName, Templates } from '../app/ports/outside.ts';
+import type { Templates } from '../app/ports/outside.ts';
 import type { Store } from '../app/ports/store.ts';
 import { isShared, type Config } from '../config/config.ts';
-import { ownAddress } from '../config/surroundings.ts';
 import { stopGraceMs } from '../domain/limits.ts';
 import { does } from '../domain/processes/process.ts';
 import { createEventStreams } from '../http/events.ts';
-import { serveHttp, untilStopping, type Listening } from '../http/server.ts';
+import { untilStopping, type Listening } from '../http/server.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
@@ -23,9 +22,8 @@ import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
 import { createIds, openNotepad } from '../system/ids.ts';
-import { type Loop, createLoop, type Work } from '../system/loop.ts';
+import type { Loop } from '../system/loop.ts';
 import { createMeter, type PrometheusMeter } from '../system/meter.ts';
-import { keepAddress } from '../system/own-address.ts';
 import { createPool } from '../system/pool/pool.ts';
 import { createSecondOpinion } from '../system/second-opinion/opinion.ts';
 import { createTemplates } from '../system/templates/templates.ts';
@@ -34,10 +32,12 @@ import { asideApi, whileHeld } from '../telegram/api.ts';
 import { telegramTransport } from '../telegram/delivery/transport.ts';
 import { createPlatform } from '../telegram/platform.ts';
 import { createApi, createPhase, dataFolder, vaultSource } from './api.ts';
-import { composeRooms, type Rooms, type World, endsPerClaim } from './assembly.ts';
+import { composeRooms, type Rooms, type World } from './assembly.ts';
+import { createDoor, type Door } from './door.ts';
 import { firstWords } from './greeting.ts';
+import { createLoops } from './loops.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
-import { hearOthers, sharedWorkOf } from './shared-work.ts';
+import { hearOthers, hintsOf, sharedWorkOf } from './shared-work.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -70,24 +70,51 @@ interface Starting {
   readonly zoneRules: string;
   /** The right to schedule was lost; the process must end. */
   readonly onLost: (error: Error) => void;
+  /** The start waits for the end of a process that has the database for itself; null when it goes on. */
+  readonly onStandby?: (holder: string | null) => void;
   /** Shows the one-time code on the terminal of the server. */
   readonly printClaim: (code: string) => void;
 }
 
 /** Database, then the rules of time, then the HTTP server, and the scheduler last: no slot is taken up before it can be served. */
 export async function startServer(starting: Starting): Promise<Server> {
-  const { config, onLost } = starting;
+  const { config } = starting;
   const common = isShared(config) ? clockOf(starting.world) : null;
   const real = common === null ? starting.world : onClock(starting.world, common);
   const time = isSandboxed(config) ? timeOf(real) : null;
   const world = time === null ? real : travelling(real, time);
   const file = databaseFile(config.DATABASE_URL);
   const copy = file === null || existsSync(file) ? null : newestCopy(file);
+  const door = createDoor(config, starting.version, world);
+  const opened = await Promise.race([openFor(starting, world, door), door.failed]);
+  const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
+  const host = starting.world;
+  let wire: Wire | null = null;
+  try {
+    if (common !== null) await readClock(starting.world, common, opened.store);
+    if (time !== null) time.skip(await skippedBefore(opened.store));
+    wire = await openWire(config, world, { timer: host.timer, meter });
+    const app = await build({ ...starting, world, host, time, common, opened, meter, wire, door });
+    return { ...(await start(app, starting)), lostCopy: copy };
+  } catch (error) {
+    await door.close();
+    await wire?.close();
+    await opened.close();
+    throw error;
+  }
+}
+
+async function openFor(starting: Starting, world: World, door: Door): Promise<Opened> {
+  const { config, onLost, onStandby = () => undefined } = starting;
+  const standBy = (holder: string | null) => {
+    door.standBy(holder);
+    onStandby(holder);
+  };
   const opened = await openStore({
     url: config.DATABASE_URL,
     directUrl: config.DATABASE_DIRECT_URL,
     poolMax: config.DATABASE_POOL,
-    ...(common === null ? {} : { shared: { onStandby: (holder) => tellStandby(world.log, holder) } }),
+    ...(isShared(config) ? { shared: { onStandby: standBy } } : {}),
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
     onAway: (error) => {
@@ -98,22 +125,10 @@ export async function startServer(starting: Starting): Promise<Server> {
     log: world.log,
     turn: () => world.timer.yield(),
   });
-  if (file === null && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
+  const isServer = databaseFile(config.DATABASE_URL) === null;
+  if (isServer && !opened.keepsCallers) world.log.warn('callers_without_role', { advice: 'cronogram doctor' });
   if (opened.migrated.applied.length > 0) world.log.info('migrated', { ...opened.migrated });
-  const meter = createMeter({ ofProcess: starting.isWholeProcess === true });
-  const host = starting.world;
-  let wire: Wire | null = null;
-  try {
-    if (common !== null) await readClock(starting.world, common, opened.store);
-    if (time !== null) time.skip(await skippedBefore(opened.store));
-    wire = await openWire(config, world, { timer: host.timer, meter });
-    const app = await build({ ...starting, world, host, time, common, opened, meter, wire });
-    return { ...(await start(app, starting)), lostCopy: copy };
-  } catch (error) {
-    await wire?.close();
-    await opened.close();
-    throw error;
-  }
+  return opened;
 }
 
 type CommonClock = ReturnType<typeof createDatabaseClock>;
@@ -136,11 +151,6 @@ async function readClock({ stopwatch }: World, clock: CommonClock, store: Opened
   }
 }
 
-function tellStandby(log: World['log'], holder: string | null): void {
-  if (holder === null) log.info('standby_over');
-  else log.warn('standby', { held_by: holder });
-}
-
 interface Building extends Starting {
   /** The clock of a database that several processes share; null where this one has it for itself. */
   readonly common: CommonClock | null;
@@ -151,12 +161,13 @@ interface Building extends Starting {
   readonly time: TravelTime | null;
   /** The world of this computer: timeouts and leases are measured by it, whatever a sandbox or the database says. */
   readonly host: World;
+  readonly door: Door;
 }
 
 /** The parts of the server, each after those on which it depends. No loop turns yet, and nobody is served. */
 type App = Awaited<ReturnType<typeof build>>;
 
-async function build({ config, world, version, opened, meter, wire, time, host, common, ...starting }: Building) {
+async function build({ config, world, version, opened, meter, wire, time, host, common, door, ...starting }: Building) {
   const { clock, log } = world;
   const { DEFAULT_TIMEZONE: defaultTimezone } = config;
   const patient = { ...world, timer: host.timer };
@@ -192,7 +203,9 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     starting.printClaim(code);
   };
   const made = { config, world, version, wire, rooms, store, loops };
-  const telegramIn = does(config.ROLE, 'intake') ? openTelegramIn({ ...made, printClaim }) : noTelegramIn;
+  const telegramIn = does(config.ROLE, 'intake')
+    ? openTelegramIn({ ...made, printClaim, host, hints: hintsOf(opened) })
+    : noTelegramIn;
   const travel = time === null ? null : travelOf({ ...made, time, telegramIn });
   const starters = () => firstWords(telegramIn.isClaimable() ? claim : null);
   const { sandbox } = wire;
@@ -210,7 +223,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     watched: telegramIn === noTelegramIn ? [] : [{ name: 'telegram', health: telegramIn.health }],
   });
   const heartbeat = openHeartbeat(config, { ...patient, outbound, meter, ready: api.ready });
-  return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened };
+  return { ...made, phase, pool, outbound, site, telegramIn, travel, pages, streams, api, heartbeat, opened, door };
 }
 
 /** This process, as others know it. */
@@ -241,15 +254,13 @@ async function loopsOf({ config, world, store, rooms, meter, zoneRules }: LoopsN
 }
 
 async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'lostCopy'>> {
-  const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat, site } = app;
-  const listening = await serveHttp({
+  const { config, rooms, loops, telegramIn, wire, travel, pages, streams, api, phase, heartbeat, site, door } = app;
+  const { listening, url } = await door.open({
     app: untilStopping(api.app, () => phase.is() === 'stopping'),
     takeOver: (incoming, outgoing) =>
       telegramIn.takeOver(incoming, outgoing) ||
       (phase.is() !== 'stopping' && pages?.takeOver(incoming, outgoing) === true),
     leave: () => streams.close(),
-    host: config.HTTP_HOST,
-    port: config.HTTP_PORT,
   });
   secrets?.add(api.token);
   if (pages !== null) site.url = siteAddress(listening.port);
@@ -259,8 +270,6 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   telegramIn.start();
   heartbeat?.start();
   phase.run();
-  const url = ownAddress(config.HTTP_HOST, String(listening.port));
-  const forgetAddress = keepAddress(dataFolder(config), url, app.world.log);
   return {
     url,
     dataFile: databaseFile(config.DATABASE_URL),
@@ -268,7 +277,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
     sandbox: wire.sandbox === null || travel === null ? null : { world: wire.sandbox.world, travel },
     bot: telegramIn.bot,
     waitsFor: () => phase.waitsFor(),
-    stop: () => stop(app, listening).finally(forgetAddress),
+    stop: () => stop(app, listening).finally(door.forget),
   };
 }
 
@@ -303,58 +312,6 @@ async function tellOfKeys({ state }: Rooms['secrets'], log: World['log']): Promi
   const { unreadable, former } = await state();
   if (unreadable > 0) log.error('secrets_without_key', { count: unreadable, advice: 'cronogram doctor' });
   if (former > 0) log.warn('secrets_under_former_key', { count: former, advice: 'secret rotate' });
-}
-
-interface LoopsDeps {
-  readonly world: World;
-  readonly rooms: Rooms;
-  /** Absent where nothing is measured. */
-  readonly meter?: Meter;
-}
-
-/** Loops in the order in which they start: each one before those that hand work to it; the housekeeper comes last. */
-export function createLoops(
-  config: Pick<Config, 'BATCH_SIZE'>,
-  { world, rooms, meter = silentMeter }: LoopsDeps,
-): readonly Loop[] {
-  const works: readonly (Work & { readonly name: LoopName })[] = [
-    { name: 'deliverer', ...rooms.deliverer },
-    { name: 'runner', ...rooms.runner },
-    {
-      name: 'scheduler',
-      ...rooms.scheduler,
-      step: async (now, limit) => {
-        const hasMore = await rooms.clockWatch.check(limit);
-        const made = await rooms.scheduler.step(now, limit);
-        return { ...made, more: made.more || hasMore };
-      },
-    },
-    { name: 'acks', ...rooms.nagging },
-    rooms.housekeeper,
-  ];
-  return works.map((work) => {
-    const share = work.name === 'runner' || work.name === 'deliverer' ? endsPerClaim : 1;
-    const loop = createLoop(counted(work, meter), { ...world, batchMax: config.BATCH_SIZE * share });
-    rooms.connect(work.name, () => loop.ring());
-    return loop;
-  });
-}
-
-/** Counts the steps that failed; the loop goes on by itself. */
-function counted(work: Work, meter: Meter): Work {
-  const counting = async <T>(done: Promise<T>): Promise<T> => {
-    try {
-      return await done;
-    } catch (error) {
-      meter.count('loop_failures_total', { loop: work.name });
-      throw error;
-    }
-  };
-  return {
-    name: work.name,
-    step: (now, limit) => counting(work.step(now, limit)),
-    nextAt: (now) => counting(work.nextAt(now)),
-  };
 }
 
 type HeartbeatDeps = Pick<World, 'timer' | 'log'> & {

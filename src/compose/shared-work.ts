@@ -1,4 +1,4 @@
-import { noHints } from '../app/ports/hints.ts';
+import { noHints, type Hints } from '../app/ports/hints.ts';
 import type { Config } from '../config/config.ts';
 import { does } from '../domain/processes/process.ts';
 import type { EventStreams } from '../http/events.ts';
@@ -20,6 +20,10 @@ export function sharedWorkOf(
   };
 }
 
+export function hintsOf({ work }: Opened): Hints {
+  return work?.hints ?? noHints;
+}
+
 interface Hearing {
   readonly rooms: Rooms;
   readonly loops: readonly Loop[];
@@ -28,7 +32,7 @@ interface Hearing {
 
 /** Wakes loops and streams for what happens outside of their own rooms. */
 export function hearOthers(opened: Opened, { rooms, loops, streams }: Hearing): void {
-  const hints = opened.work?.hints ?? noHints;
+  const hints = hintsOf(opened);
   opened.onEvents(() => {
     streams.hint();
     hints.publish('events');

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createStatus } from '../app/operations/status.ts';
-import { noHints } from '../app/ports/hints.ts';
+import type { Hints } from '../app/ports/hints.ts';
 import type { Store } from '../app/ports/store.ts';
 import { previewOf } from '../app/tasks/preview.ts';
 import { isShared, type Config } from '../config/config.ts';
@@ -30,6 +30,10 @@ interface TelegramInDeps {
   readonly rooms: Rooms;
   readonly store: Store;
   readonly loops: readonly Loop[];
+  /** Heard from other processes, and told to them. */
+  readonly hints: Hints;
+  /** The world of this computer, whatever the database says. */
+  readonly host: World;
 }
 
 /** The way in for what people say, with the answers to it. */
@@ -45,7 +49,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
   const inbound: Inbound = createTelegramIn({
     ...common,
     bootId: rooms.worker.id,
-    hints: isShared(config) ? noHints : null,
+    others: isShared(config) ? { hints: deps.hints, processes: rooms.processes, wall: deps.host.clock } : null,
     api: wire.api,
     aside,
     platform: createPlatform(aside, { ...world, defaultTimezone: config.DEFAULT_TIMEZONE }),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApi } from '../../src/compose/api.ts';
 import { composeRooms, systemWorld } from '../../src/compose/assembly.ts';
-import { createLoops } from '../../src/compose/server.ts';
+import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { serveHttp } from '../../src/http/server.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';

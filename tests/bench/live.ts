@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createLoops } from '../../src/compose/server.ts';
+import { createLoops } from '../../src/compose/loops.ts';
 import { stopGraceMs } from '../../src/domain/limits.ts';
 import { openSqlite } from '../../src/store/engine/sqlite.ts';
 import { pipelineByHand, timersByHand } from './by-hand.ts';

@@ -4,6 +4,7 @@ import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
 import { benchCli } from './cli.ts';
 import { benchHttp } from './http.ts';
+import { benchIdle } from './idle.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   cli: benchCli,
   templates: benchTemplates,
   http: benchHttp,
+  idle: benchIdle,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -32,12 +32,26 @@ async function listening(atEnd: AtEnd, reply: (heard: Heard) => Promise<readonly
   return { url, place: new URL(url).host };
 }
 
-/** The moment in which the server has died. */
+/** The moment in which the server has died, or what kept it from that. */
 function aDeath() {
-  let came = () => {};
-  const done = new Promise<void>((resolve) => (came = resolve));
-  return { done, came: () => came() };
+  let by = (dying: Promise<void>) => dying;
+  const done = new Promise<void>((resolve, reject) => {
+    by = (dying) => {
+      dying.then(resolve, reject);
+      return dying;
+    };
+  });
+  return { done, by: (dying: Promise<void>) => by(dying) };
 }
+
+/** Secrets are not written, and a turn is not ended. A lock on the whole file would stop all else in the server as well. */
+const refusing = [
+  ['no_insert', 'insert on secrets'],
+  ['no_update', 'update on secrets'],
+  ['no_delete', 'delete on credentials'],
+  ['no_end', 'update on credentials'],
+] as const;
+const refusal = "begin select raise(abort, 'disk I/O error'); end";
 
 /** A program in a folder of its own, which can be killed and started again. */
 function keptAlive(allow: readonly string[], atEnd: AtEnd) {
@@ -59,13 +73,14 @@ function keptAlive(allow: readonly string[], atEnd: AtEnd) {
       program.kill('SIGKILL');
       await program.ended;
     },
-    /** The database takes nothing from now on; the server dies once it has found that out with the next refresh token. */
+    /** The database takes no token from now on; the server dies once it has found that out with the next refresh token. */
     killUnwritten: async () => {
       const database = new Database(join(folder, 'c.db'));
-      database.exec('begin immediate');
+      database.exec(refusing.map(([name, what]) => `create trigger ${name} before ${what} ${refusal};`).join(''));
       await program.logs('refresh_token_not_written');
       program.kill('SIGKILL');
       await program.ended;
+      database.exec(refusing.map(([name]) => `drop trigger ${name};`).join(''));
       database.close();
     },
     next: () => {
@@ -131,10 +146,7 @@ async function refreshing(scene: Scene) {
   });
   const death = aDeath();
   let kill = async () => {};
-  const server = await tokenServer(scene, async () => {
-    await kill();
-    death.came();
-  });
+  const server = await tokenServer(scene, () => death.by(kill()));
   const alive = keptAlive([target.place, server.place], atEnd);
   kill = moment === 'unanswered' ? alive.kill : alive.killUnwritten;
   await alive.secret('CLIENT', 'client secret');
@@ -178,8 +190,7 @@ describe.concurrent('a server that is killed', () => {
       heard.push(one);
       effects.add(String(one.headers['idempotency-key']));
       if (heard.length > 1) return [200, { ok: true }];
-      await kill();
-      death.came();
+      await death.by(kill());
       return null;
     });
     const alive = keptAlive([target.place], atEnd);

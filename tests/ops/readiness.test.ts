@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/app/ports/store.ts';
 import { createApi, createPhase } from '../../src/compose/api.ts';
 import { composeRooms } from '../../src/compose/assembly.ts';
-import { createLoops } from '../../src/compose/server.ts';
+import { createLoops } from '../../src/compose/loops.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';

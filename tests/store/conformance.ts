@@ -19,6 +19,7 @@ import { chatRowTests } from './conformance/chat-rows.ts';
 import { chatTaskTests } from './conformance/chat-tasks.ts';
 import { chatTests, goneTests, moveTests } from './conformance/chats.ts';
 import { credentialTests } from './conformance/credentials.ts';
+import { dueTests } from './conformance/due.ts';
 import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
@@ -72,6 +73,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('processes', () => {
     processTests(open);
+    dueTests(open);
   });
   describe('slots', () => {
     slotTests(open);

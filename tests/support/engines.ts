@@ -4,7 +4,7 @@ import type { EngineName, Offer, WorkEngine } from '../../src/app/ports/hints.ts
 import type { Bell, LoopName } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
-import { createLoops } from '../../src/compose/server.ts';
+import { createLoops } from '../../src/compose/loops.ts';
 import type { Engine } from '../../src/store/engine/engine.ts';
 import { migratePostgres } from '../../src/store/engine/migrate.ts';
 import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';

@@ -1,11 +1,14 @@
+import { writeSync } from 'node:fs';
+import { errorText } from '../../src/domain/errors.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { postgresEngine, postgresPool } from '../../src/store/engine/postgres.ts';
 import { openSqlite, sqliteEngine } from '../../src/store/engine/sqlite.ts';
 import { createStore } from '../../src/store/engine/store.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { buildersOf, nine, readable } from './builders.ts';
 import { countingIds } from './fakes.ts';
 
-/** A process of its own for tests: `hold <url>` holds the lock of a database until it is killed; `claim <file>` claims what is due. */
+/** A process of its own for tests: `hold <url>` holds the lock of a database until it is killed; `claim <file>` claims what is due; `freeze <url>` stands still while it does so. */
 const [verb, place = ''] = process.argv.slice(2);
 
 async function hold(): Promise<void> {
@@ -32,4 +35,22 @@ async function claim(): Promise<void> {
   process.stdout.write(`${taken}\n`);
 }
 
-await (verb === 'hold' ? hold() : claim());
+/** Claims what is due, and stands still in the middle of the transaction until it is woken. */
+async function freeze(): Promise<void> {
+  const store = createStore(postgresEngine(postgresPool(place)));
+  const make = buildersOf(countingIds(`child-${process.pid}`));
+  const outcome = await store
+    .claimDue({ now: nine, limit: 100 }, (due) => {
+      writeSync(1, 'stands still\n');
+      process.kill(process.pid, 'SIGSTOP');
+      return due.map((row) => make.claim(readable(row)));
+    })
+    .then(
+      ({ taken }) => `claimed ${taken}`,
+      (error: unknown) => `refused: ${errorText(error)}`,
+    );
+  process.stdout.write(`${outcome}\n`);
+  await store.close();
+}
+
+await { hold, claim, freeze }[verb as 'hold' | 'claim' | 'freeze']();

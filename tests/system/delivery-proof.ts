@@ -132,7 +132,14 @@ function isEarlier(part: Part, card: Part): boolean {
   return part.id < card.id && part.created_at < card.created_at;
 }
 
-/** A card comes after what was there to be said before it, and nothing else is pinned. */
+function isBelow(part: Part, card: Part): boolean {
+  return (part.message_id ?? 0) > (card.message_id ?? 0);
+}
+
+/**
+ * A card is not the first that is said in a topic where there was something to say before it, and nothing else is pinned. Of what comes
+ * later either may be first: what is made in a transaction that had to be repeated is older than what others have sent meanwhile.
+ */
 function cardsAreRight({ seen, delivered }: Scene): Breach[] {
   const said = groupBy(
     delivered.filter((part) => isWord(part) && !toThread(part) && isCertain(part)),
@@ -141,7 +148,7 @@ function cardsAreRight({ seen, delivered }: Scene): Breach[] {
   const cards = delivered.filter(({ kind }) => kind === 'card');
   const hasty = cards.filter((card) => {
     const own = said.get(keyOf(card.platform_chat_id, card.message_thread_id)) ?? [];
-    return own.some((part) => isEarlier(part, card) && (part.message_id ?? 0) > (card.message_id ?? 0));
+    return own.some((part) => isEarlier(part, card)) && own.every((part) => isBelow(part, card));
   });
   const known = new Set(cards.map((card) => keyOf(card.platform_chat_id, card.message_id)));
   const strange = seen.messages.filter(

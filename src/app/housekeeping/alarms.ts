@@ -1,9 +1,11 @@
 import { userIdOf, type Actor } from '../../domain/access.ts';
 import { alarmEveryMs, alarmsOpenMax, stoppedTasksMax } from '../../domain/limits.ts';
+import { seldomLookMs } from '../../domain/processes/limits.ts';
 import type { AlarmCause, AlarmFacts } from '../../domain/shown.ts';
 import { threadKeyOf, type Thread } from '../../domain/thread.ts';
 import { noticeTo, type ChatStore, type NewMessage } from '../ports/chats.ts';
 import type { Place, World } from '../ports/outside.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { TaskStore } from '../ports/tasks.ts';
 import {
   alarmPlaceOf,
@@ -26,6 +28,7 @@ interface KeeperDeps extends Pick<World, 'ids' | 'bell' | 'log'> {
 }
 
 interface AlarmsDeps extends KeeperDeps, Omit<DatabaseAlarmDeps, 'ears'> {
+  readonly processes: Pick<Processes, 'isRenewing'>;
   readonly store: DatabaseAlarmDeps['store'] & AlarmStore & CausesStore & EarStore & Pick<UpkeepStore, 'writeNote'>;
 }
 
@@ -50,9 +53,13 @@ export function createAlarms(deps: AlarmsDeps) {
   const ears = () => earsOf(store);
   const database = createDatabaseAlarm({ ...deps, ears });
   const keeper = createKeeper(deps);
+  const calm = createCalm(deps);
   let unheardBefore = '';
 
   const look = async (now: number): Promise<void> => {
+    if (await calm.lasts(now)) return;
+    calm.end();
+    const signs = await calm.signs();
     if (!(await database.look())) return;
     const to = await ears();
     const unheard = unheardOf(to).join(' ');
@@ -65,6 +72,7 @@ export function createAlarms(deps: AlarmsDeps) {
       await keeper.settle({ open, seen, to, now });
     }
     for (const alarm of alarms) if (alarm.over !== null && !isCurrent(alarm)) await store.keepAlarm(alarm, [], now);
+    if (alarms.every((alarm) => alarm.over !== null && isCurrent(alarm))) calm.begin(signs, now);
   };
 
   return {
@@ -94,6 +102,29 @@ export function createAlarms(deps: AlarmsDeps) {
         return { taken: 1, more: false };
       },
     } satisfies Chore as Chore,
+  };
+}
+
+/**
+ * While no alarm is open, one question tells whether anything has changed from which one could come: an idle process that shares its
+ * database asks no more. Its renewals tell that the database can be used.
+ */
+function createCalm({ store, processes, schedulerAway }: AlarmsDeps) {
+  let before: { readonly signs: string; readonly at: number } | null = null;
+  // A database that does not answer has its own look.
+  const signs = async () => (processes.isRenewing() ? store.alarmSigns().catch(() => null) : null);
+  return {
+    signs,
+    begin: (found: string | null, at: number) => {
+      before = found === null ? null : { signs: found, at };
+    },
+    end: () => {
+      before = null;
+    },
+    lasts: async (now: number): Promise<boolean> => {
+      if (before === null || schedulerAway() !== null || now - before.at >= seldomLookMs) return false;
+      return (await signs()) === before.signs;
+    },
   };
 }
 

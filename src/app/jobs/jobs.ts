@@ -4,12 +4,15 @@ import type { Runner } from '../pipeline/runner.ts';
 import { waitAtMost } from '../pipeline/workers.ts';
 import type { Job, WorkEngine } from '../ports/hints.ts';
 import type { Bell, LoopName, World } from '../ports/outside.ts';
+import type { Due } from '../ports/processes.ts';
 
 /** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
 export interface Jobs {
   start(): Promise<void>;
   /** Workers look for what no job has named. */
   lookAround(): void;
+  /** Something has become due of which these were not told. */
+  due(due: readonly Due[]): void;
   /** Processes are gone: jobs that they held come to others, and all loops look for what has become free. */
   freed(gone: readonly string[]): void;
   /** Takes no more, does what it has for a moment, and gives back the rest. */
@@ -27,6 +30,8 @@ interface JobsDeps extends Pick<World, 'timer' | 'log'> {
 
 /** Jobs are short, because they wait for places and not for what runs. */
 const finishMs = 1000;
+/** Then nothing is begun any more. What a database that is away keeps from ending is freed with this process. */
+const giveBackMs = 5000;
 
 export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds, timer, log }: JobsDeps): Jobs {
   const done = (job: Job) => ('runs' in job ? runner.take(job) : deliverer.take(job.chats));
@@ -45,6 +50,11 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
   };
   return {
     lookAround,
+    due: (due) => {
+      if (due.includes('runner')) runner.look();
+      if (due.includes('deliverer')) deliverer.look();
+      for (const name of due) if (name !== 'inbox') bell.ring(name);
+    },
     freed: (gone) => {
       lookAround();
       for (const loop of ['scheduler', 'runner', 'deliverer', 'acks', 'housekeeper'] as const) bell.ring(loop);
@@ -66,7 +76,7 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
       await waitAtMost(timer, finishMs, ended);
       runner.refuse();
       deliverer.refuse();
-      await ended;
+      await waitAtMost(timer, giveBackMs, ended);
     },
   };
 }

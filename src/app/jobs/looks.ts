@@ -1,11 +1,14 @@
 import { sleepMaxMs } from '../../domain/limits.ts';
+import { seldomLookMs } from '../../domain/processes/limits.ts';
+import type { Counts } from '../ports/pipeline.ts';
+import type { Processes } from '../ports/processes.ts';
 
 /**
  * When a loop looks for itself. Where nobody hands out jobs it does so at every step. Where jobs name what is ready it looks when something
  * becomes due by time, and now and then for what no job has named, or whose job was lost; until then a step without a job asks the
- * database nothing.
+ * database nothing. Where the renewals of a process look for it, it does so seldom: `restMs` at most after the last time.
  */
-export function createLooks(hasJobs: boolean) {
+export function createLooks(hasJobs: boolean, restMs: number) {
   let at = -Infinity;
   let [isStale, isForCancels, isOtherTurn] = [true, true, false];
   const isLook = (now: number, isAnyNamed: boolean) => now >= at && !(isOtherTurn && isAnyNamed);
@@ -16,7 +19,7 @@ export function createLooks(hasJobs: boolean) {
       if (!hasJobs) return true;
       isStale = true;
       isOtherTurn = isLook(now, isAnyNamed);
-      if (isOtherTurn) at = now + sleepMaxMs;
+      if (isOtherTurn) at = now + restMs;
       return isOtherTurn;
     },
     /** Runs that were queued later than this have jobs of their own. */
@@ -26,9 +29,14 @@ export function createLooks(hasJobs: boolean) {
     nextAt: async (now: number, next: () => Promise<number | null>): Promise<number | null> => {
       if (hasJobs && !isStale && now < at) return at;
       isStale = false;
-      const due = await next();
-      at = Math.min(due ?? Infinity, now + sleepMaxMs);
-      return due;
+      try {
+        const due = await next();
+        at = Math.min(due ?? Infinity, now + restMs);
+        return due;
+      } catch (error) {
+        isStale = true;
+        throw error;
+      }
     },
     /** Something may become due sooner. */
     later: (): void => {
@@ -45,4 +53,37 @@ export function createLooks(hasJobs: boolean) {
       return is;
     },
   };
+}
+
+/** How often a loop looks for itself at least: seldom where the renewals of its process do so for all loops. */
+export function lookEveryMs({ isAlone }: Pick<Processes, 'isAlone'>): number {
+  return isAlone ? sleepMaxMs : seldomLookMs;
+}
+
+/** Work without jobs, which looks when somebody rings, when something becomes due by time, and seldom besides. */
+export function lookingSeldom<W extends Work>(work: W, restMs: number): W & { readonly rung: () => void } {
+  const looks = createLooks(true, restMs);
+  const nothing: Counts = { taken: 0, more: false };
+  return {
+    ...work,
+    rung: looks.now,
+    step: async (now, limit) => {
+      if (!looks.isDue(now, false)) return nothing;
+      looks.begin(now, false);
+      try {
+        const made = await work.step(now, limit);
+        if (made.more) looks.now();
+        return made;
+      } catch (error) {
+        looks.now();
+        throw error;
+      }
+    },
+    nextAt: (now) => looks.nextAt(now, () => work.nextAt(now)),
+  };
+}
+
+interface Work {
+  step(now: number, limit: number): Promise<Counts>;
+  nextAt(now: number): Promise<number | null>;
 }

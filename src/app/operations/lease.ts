@@ -1,6 +1,8 @@
 import { errorText } from '../../domain/errors.ts';
+import { leaseRenewMs, pollingLeaseMs } from '../../domain/processes/limits.ts';
 import type { Hints } from '../ports/hints.ts';
-import type { World } from '../ports/outside.ts';
+import type { Clock, World } from '../ports/outside.ts';
+import type { Processes, Renewal } from '../ports/processes.ts';
 import type { LeaseStore } from '../ports/upkeep.ts';
 
 /** Work that one of several processes does at a time. */
@@ -17,16 +19,19 @@ interface LeaseDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'>
   readonly store: LeaseStore;
   readonly bootId: string;
   readonly hints: Hints;
-  readonly name: string;
+  /** Each renewal of this process holds on the lease that it has, and tells who has it. */
+  readonly processes: Pick<Processes, 'onRenewal'>;
+  /** The clock on the wall of this computer, which goes on while it sleeps. */
+  readonly wall: Clock;
+  readonly name: 'polling';
 }
 
-/** A holder that dies is replaced within this; its lease is renewed so often that one slow answer costs nothing. */
-const leaseMs = 15_000;
-const renewMs = 10_000;
 const answerMs = 3000;
 /** The work stops so long before others may begin it. */
 const marginMs = 1000;
 const failedPauseMs = 1000;
+/** Nothing was heard of a renewal for so long, so the lease is asked for by itself. */
+const unheardMs = leaseRenewMs + 2000;
 
 /** The time since a lease was last renewed, by two clocks, because each may stand still while its process does. */
 export function createHeldSince({ stopwatch, clock }: Pick<World, 'stopwatch' | 'clock'>) {
@@ -41,8 +46,8 @@ export function createHeldSince({ stopwatch, clock }: Pick<World, 'stopwatch' | 
 }
 
 /** The lease as this process holds it, or not. */
-function createHold({ store, clock, stopwatch, timer, log, bootId, name }: LeaseDeps) {
-  const held = createHeldSince({ stopwatch, clock });
+function createHold({ store, clock, wall, stopwatch, timer, log, bootId, name }: LeaseDeps) {
+  const held = createHeldSince({ stopwatch, clock: wall });
   /** How long to wait until the next look; null where the lease is this process's. */
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
@@ -52,7 +57,7 @@ function createHold({ store, clock, stopwatch, timer, log, bootId, name }: Lease
       callOff = timer.after(answerMs, () => reject(new Error('the database does not answer')));
     });
     try {
-      const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: leaseMs }), late]);
+      const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: pollingLeaseMs }), late]);
       if (!isMine) return Math.max(until - clock.now(), 0) + 1;
       held.renewed(began);
       return null;
@@ -63,52 +68,82 @@ function createHold({ store, clock, stopwatch, timer, log, bootId, name }: Lease
       callOff();
     }
   };
-  return { ask, isHeld: () => held.isWithin(leaseMs - marginMs) };
+  return { ask, renewed: held.renewed, isHeld: () => held.isWithin(pollingLeaseMs - marginMs) };
 }
 
 export function createLease(deps: LeaseDeps) {
-  const { store, timer, log, bootId, hints, name } = deps;
-  const { ask, isHeld } = createHold(deps);
+  const { store, clock, timer, log, bootId, hints, processes, name } = deps;
+  const { ask, renewed, isHeld } = createHold(deps);
   const freed = `changed:lease:${name}` as const;
-  let wake = () => {};
+  const pause = createPause(timer);
+  let isWorking = false;
 
-  const sleep = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const callOff = timer.after(ms, () => wake());
-      wake = () => {
-        callOff();
-        wake = () => {};
-        resolve();
-      };
-    });
+  const heard = (renewal: Renewal | null, before: number) => {
+    const isMine = renewal?.polling?.holder === bootId;
+    if (isWorking && isMine) {
+      renewed(before);
+      pause.until(unheardMs);
+      // It could not be renewed, or is another's.
+    } else if (isWorking) pause.end();
+    else if (renewal !== null) pause.until(Math.max((renewal.polling?.until ?? 0) - clock.now(), 0) + 1);
+  };
+  const holdOn = async (stop: AbortSignal) => {
+    for (let isMine = true; isMine && !stop.aborted;) {
+      await pause.begin(unheardMs);
+      if (!stop.aborted) isMine = (await ask()) === null;
+    }
+  };
   return {
     /** Does the work whenever this process has the lease, until it is stopped. */
     run: async (stop: AbortSignal, work: (leased: Leased) => Promise<void>): Promise<void> => {
-      const unhear = hints.on(freed, () => wake());
-      stop.addEventListener('abort', () => wake());
+      const unhear = [hints.on(freed, pause.end), processes.onRenewal(heard)];
+      stop.addEventListener('abort', pause.end);
       while (!stop.aborted) {
         const waitMs = await ask();
         if (waitMs !== null) {
-          if (!stop.aborted) await sleep(waitMs);
+          if (!stop.aborted) await pause.begin(waitMs);
           continue;
         }
         log.info('lease_taken', { lease: name });
         const over = new AbortController();
-        const working = work({ signal: over.signal, isHeld, doubt: () => wake() });
-        for (let isMine = true; isMine && !stop.aborted;) {
-          await sleep(renewMs);
-          if (!stop.aborted) isMine = (await ask()) === null;
-        }
+        const working = work({ signal: over.signal, isHeld, doubt: pause.end });
+        isWorking = true;
+        await holdOn(stop);
+        isWorking = false;
         over.abort();
         log.info('lease_left', { lease: name });
         await working;
       }
-      unhear();
+      for (const end of unhear) end();
       await store.endLease(name, bootId).then(
         () => hints.publish(freed),
         // The lease is over by itself.
         (error: unknown) => log.warn('lease_not_ended', { lease: name, error: errorText(error) }),
       );
     },
+  };
+}
+
+/** A pause that may be ended early, or begun anew while it lasts. */
+function createPause(timer: Pick<World['timer'], 'after'>) {
+  let callOff = () => {};
+  let end: (() => void) | null = null;
+  const until = (ms: number) => {
+    if (end === null) return;
+    callOff();
+    callOff = timer.after(ms, end);
+  };
+  return {
+    until,
+    end: (): void => end?.(),
+    begin: (ms: number) =>
+      new Promise<void>((resolve) => {
+        end = () => {
+          callOff();
+          end = null;
+          resolve();
+        };
+        until(ms);
+      }),
   };
 }

@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import {
+  dueAgainEvery,
   leaseMarginMs,
   leaseMs,
   leaseRenewMs,
@@ -8,9 +9,9 @@ import {
   rescueAfterMs,
 } from '../../domain/processes/limits.ts';
 import type { KindRules, ProcessView, Role } from '../../domain/processes/process.ts';
-import { does, takesKind } from '../../domain/processes/process.ts';
+import { does, everyKind, takesKind } from '../../domain/processes/process.ts';
 import type { Clock, Stopwatch, World } from '../ports/outside.ts';
-import type { Processes, ProcessStore, Renewed } from '../ports/processes.ts';
+import type { Due, Processes, ProcessStore, Renewal, Renewed } from '../ports/processes.ts';
 import { createHeldSince } from './lease.ts';
 
 /** How a process is known to the others. */
@@ -23,6 +24,16 @@ export interface ProcessFacts {
   /** Null for one that has the database for itself. */
   readonly sharing: Sharing | null;
 }
+
+/** A process that nobody knows, because there are no others. */
+export const aloneProcess: ProcessFacts = {
+  role: 'all',
+  release: '',
+  host: '',
+  pid: 0,
+  takes: everyKind,
+  sharing: null,
+};
 
 /** For a process that shares its database with others. Its lease runs in real time, whatever a sandbox says. */
 export interface Sharing {
@@ -43,6 +54,10 @@ interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
   readonly facts: ProcessFacts;
   /** Something is free that others have held, or this process may go on after a break. */
   readonly onFree: (ended: readonly string[]) => void;
+  /** These have something to look for of which nobody has told them. */
+  readonly onDue: (due: readonly Due[]) => void;
+  /** Whether it may leave the sign of life of the database with its renewals. */
+  readonly signs: () => boolean;
 }
 
 /**
@@ -78,6 +93,8 @@ export function createProcesses(deps: ProcessesDeps) {
     isAlone: sharing === null,
     isHeld: () => lease?.isHeld() ?? true,
     isKeeper: () => lease?.isKeeper() ?? true,
+    isRenewing: () => lease?.isRenewing() ?? false,
+    onRenewal: (call) => lease?.onRenewal(call) ?? (() => undefined),
     begun: () => {
       row ??= enrol().catch((error: unknown) => {
         row = null;
@@ -120,6 +137,7 @@ function createOwnLease(deps: LeaseDeps) {
   let failures = 0;
   let stopped = false;
   let callOff = () => {};
+  const heard = createHeard(deps.onDue);
 
   const isHeld = () => held.isWithin(leaseMs - leaseMarginMs);
 
@@ -141,14 +159,16 @@ function createOwnLease(deps: LeaseDeps) {
   const turn = async () => {
     try {
       const before = stopwatch.elapsed();
-      const found = await store.renewLease(id, leaseMs);
+      const found = await store.renewLease(id, leaseMs, isFirst && failures === 0 && deps.signs());
       if (found === null) throw new Error('the row of this process is gone');
       await renewed(found, before);
       if (failures > 0) log.info('lease_renewed', { failures });
       failures = 0;
+      heard.tell(found, before);
     } catch (error) {
       failures += 1;
       if (failures === 1) log.warn('lease_not_renewed', { error: errorText(error) });
+      heard.tell(null, 0);
     }
     later();
   };
@@ -160,6 +180,8 @@ function createOwnLease(deps: LeaseDeps) {
     isHeld,
     // While the database is away nobody can take over from the keeper; one that was frozen has to look first.
     isKeeper: () => isFirst && (isHeld() || failures > 0),
+    isRenewing: () => failures === 0 && isHeld(),
+    onRenewal: heard.on,
     begin: async (found: Renewed, before: number) => {
       await renewed(found, before);
       later();
@@ -168,6 +190,38 @@ function createOwnLease(deps: LeaseDeps) {
       stopped = true;
       callOff();
     },
+  };
+}
+
+type OnRenewal = Parameters<Processes['onRenewal']>[0];
+
+/** Who hears of renewals, and of what they have found. */
+function createHeard(onDue: ProcessesDeps['onDue']) {
+  const listeners = new Set<OnRenewal>();
+  const dueNow = createDueNow(onDue);
+  return {
+    on: (call: OnRenewal) => {
+      listeners.add(call);
+      return () => void listeners.delete(call);
+    },
+    tell: (found: Renewal | null, before: number): void => {
+      for (const call of listeners) call(found, before);
+      if (found !== null) dueNow(found);
+    },
+  };
+}
+
+/** Tells of what is due at once, and again from time to time while it stays so: it may be held by something that takes long. */
+function createDueNow(onDue: ProcessesDeps['onDue']) {
+  const inRow = new Map<Due, number>();
+  return ({ due }: Renewal): void => {
+    for (const name of inRow.keys()) if (!due.includes(name)) inRow.delete(name);
+    const told = due.filter((name) => {
+      const times = inRow.get(name) ?? 0;
+      inRow.set(name, times + 1);
+      return times % dueAgainEvery === 0;
+    });
+    if (told.length > 0) onDue(told);
   };
 }
 

@@ -1,6 +1,6 @@
 import { answersInRowMax } from '../../domain/limits.ts';
 import type { Rates } from '../../domain/pacing/pace.ts';
-import { createLooks } from '../jobs/looks.ts';
+import { createLooks, lookEveryMs } from '../jobs/looks.ts';
 import { createWanted } from '../jobs/wanted.ts';
 import type { Pacer, Turn } from '../pacing/pacer.ts';
 import type { ChatStore } from '../ports/chats.ts';
@@ -44,7 +44,7 @@ interface DelivererDeps extends PartDeps, Pick<World, 'timer' | 'stopwatch' | 'b
   readonly workEngine: Pick<WorkEngine, 'name'>;
   readonly rates: Rates;
   readonly batchMax: number;
-  readonly processes: Pick<Processes, 'begun' | 'isHeld'>;
+  readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone'>;
   /** Chats that may be served at the same time. */
   readonly concurrency: number;
 }
@@ -126,7 +126,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   const { store, pacer, concurrency } = deps;
   const wanted = createWanted();
   const hasJobs = deps.workEngine.name !== 'embedded';
-  const looks = createLooks(hasJobs);
+  const looks = createLooks(hasJobs, lookEveryMs(deps.processes));
   const inHand = createPartsInHand(deps, (chats) => {
     looks.later();
     // Parts that waited behind the one that has ended are named by no job.

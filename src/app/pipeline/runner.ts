@@ -4,7 +4,7 @@ import { takesKind, type KindRules } from '../../domain/processes/process.ts';
 import { taskSourceOf } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
 import type { Reckoning } from '../actions/costs.ts';
-import { createLooks } from '../jobs/looks.ts';
+import { createLooks, lookEveryMs } from '../jobs/looks.ts';
 import { createWanted } from '../jobs/wanted.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
 import type { WorkEngine } from '../ports/hints.ts';
@@ -122,7 +122,7 @@ function createAttempts(deps: RunnerDeps, looks: Pick<ReturnType<typeof createLo
 export function createRunner(deps: RunnerDeps): Runner {
   const { store, bell, timer } = deps;
   const wanted = createWanted();
-  const looks = createLooks(deps.workEngine.name !== 'embedded');
+  const looks = createLooks(deps.workEngine.name !== 'embedded', lookEveryMs(deps.processes));
   const { live, inHand, ends, execute, allDone } = createAttempts(deps, looks);
   const claims = createLostClaims(deps, 'runner', () => store.letRunsGo(deps.bootId, [...inHand]));
   let stopping = false;

@@ -1,4 +1,5 @@
 import type { ProcessView } from '../../domain/processes/process.ts';
+import type { LoopName } from './outside.ts';
 
 /** The processes that share the database, of which this is one. */
 export interface Processes {
@@ -16,6 +17,13 @@ export interface Processes {
   begun(): Promise<void>;
   /** Processes that live, the oldest first. */
   live(): Promise<readonly ProcessView[]>;
+  /** Whether its renewals get through, so that the database can be used; false where it is alone. */
+  isRenewing(): boolean;
+  /**
+   * Has this called after each renewal of the lease, with the instant of the stopwatch before it, or with null after one that failed.
+   * Never where this process is alone. Answers how to stop that.
+   */
+  onRenewal(call: (renewal: Renewal | null, before: number) => void): () => void;
   /** Since when no process works, where that is long enough to be told; null while one does. */
   pausedSince(): Promise<number | null>;
 }
@@ -36,11 +44,22 @@ export interface Renewed {
   readonly isAnyGone: boolean;
 }
 
+/** A part of a process that looks for rows when something has become due of which it was not told. */
+export type Due = Extract<LoopName, 'scheduler' | 'runner' | 'deliverer' | 'acks'> | 'inbox';
+
+/** What a renewal has found beside, in the same statement: so nobody who has nothing to do asks for it. */
+export interface Renewal extends Renewed {
+  /** What has been due for a moment, or was left behind. */
+  readonly due: readonly Due[];
+  /** Who polls, and until when unless it is renewed; null where nobody does. Each renewal holds on the lease of its own process. */
+  readonly polling: { readonly holder: string; readonly until: number } | null;
+}
+
 export interface ProcessStore {
   /** Writes the row of a process that starts. Alone it ends the rows of all others, and lets go what they hold. */
   enrol(process: NewProcess, alone: boolean): Promise<Renewed>;
-  /** Renews by one statement. A process whose row was ended stands in it again; null where there is no such row any more. */
-  renewLease(id: string, leaseMs: number): Promise<Renewed | null>;
+  /** Renews by one statement, which also leaves the sign of life of the database where it `signs`. A process whose row was ended stands in it again; null where there is no such row any more. */
+  renewLease(id: string, leaseMs: number, signs: boolean): Promise<Renewal | null>;
   /** Ends processes whose leases are over, and lets go whatever no living process holds. Answers who was ended. */
   rescueLeft(id: string): Promise<Rescued>;
   /** The process has ended well; what it still holds is free. */

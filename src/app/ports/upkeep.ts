@@ -322,6 +322,8 @@ export interface AlarmStore {
    * soon as they have arrived; it answers whether all of them are current now.
    */
   keepAlarm(alarm: Alarm, messages: readonly NewMessage[], now: number): Promise<boolean>;
+  /** Differs whenever something has changed from which an alarm could come. */
+  alarmSigns(): Promise<string>;
   /** Tasks that have failed too often in a row and that nobody has resumed, the latest first. */
   stoppedTasks(limit: number): Promise<readonly StoppedTask[]>;
 }
@@ -340,8 +342,6 @@ export interface Claim {
 }
 
 export interface LeaseStore {
-  /** Whether there are updates that no process which lives has in hand, and that are no news any more. */
-  areUpdatesLeft(now: number): Promise<boolean>;
   /** Takes the lease, or holds it on; without `ms` for as long as its process lives. */
   holdLease(name: string, bootId: string, at: { readonly now: number; readonly ms: number | null }): Promise<Lease>;
   endLease(name: string, bootId: string): Promise<void>;

@@ -27,7 +27,7 @@ export type Downtimes = ReturnType<typeof createDowntimes>;
 interface DowntimeDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'bell'> {
   readonly store: DowntimeStore;
   readonly alarms: Pick<Alarms, 'tell' | 'isDatabaseAway'>;
-  readonly processes: Pick<Processes, 'isKeeper'>;
+  readonly processes: Pick<Processes, 'isKeeper' | 'isRenewing'>;
   /** Why nothing can be scheduled for want of the database; null while it can. */
   readonly schedulerAway: () => string | null;
 }
@@ -37,13 +37,16 @@ export function createDowntimes(deps: DowntimeDeps) {
   const opening = createOpening(deps);
   /** Whether a row may be open: each was opened here. */
   const report = { isOpen: true };
+  const sign = createSign(deps, opening);
   return {
+    /** Whether the server is at work as far as can be seen, so that a sign of life may be left. */
+    signs: sign.isWell,
     /** At the start, before the scheduler. It does not throw. */
     open: () => opening.begin().catch((error: unknown) => log.warn('downtime_not_opened', { error: String(error) })),
     /** At a clean stop, last of all. A store that is away by now knows when it was last reached, which is as good. */
     close: () =>
       store.markAlive(clock.now()).catch((error: unknown) => log.warn('sign_of_life_failed', { error: String(error) })),
-    chores: [signOfLife(deps, { opening, report }), reporter(deps, report)],
+    chores: [signOfLife(deps, { opening, report, sign }), reporter(deps, report)],
   };
 }
 
@@ -89,11 +92,26 @@ function tellOpened(log: DowntimeDeps['log'], opened: Opened): void {
 interface SignDeps {
   readonly opening: ReturnType<typeof createOpening>;
   readonly report: Report;
+  readonly sign: ReturnType<typeof createSign>;
 }
 
-function signOfLife({ store, ids, log, schedulerAway }: DowntimeDeps, { opening, report }: SignDeps): Chore {
-  /** Of the first sign that could not be written: whatever is decided after that has an id after it. */
+/** The first sign that could not be written: whatever is decided after that has an id after it. */
+function createSign({ ids, schedulerAway }: DowntimeDeps, opening: SignDeps['opening']) {
   let failed: string | null = null;
+  return {
+    failed: () => failed,
+    fail: () => {
+      failed ??= ids.next();
+    },
+    succeed: () => {
+      failed = null;
+    },
+    isWell: () => opening.isOpen() && failed === null && schedulerAway() === null,
+  };
+}
+
+function signOfLife(deps: DowntimeDeps, { opening, report, sign }: SignDeps): Chore {
+  const { store, log, schedulerAway, processes } = deps;
   return {
     name: 'sign_of_life',
     when: { every: signOfLifeMs },
@@ -103,18 +121,19 @@ function signOfLife({ store, ids, log, schedulerAway }: DowntimeDeps, { opening,
         if (!opening.isOpen()) await opening.open();
         // Small commits may still find room where those of the scheduler find none.
         if (schedulerAway() !== null) {
-          failed ??= ids.next();
+          sign.fail();
           return { taken: 0, more: false, afterMs: signOfLifeRetryMs };
         }
-        if (failed === null) await store.markAlive(now);
-        else {
+        const failed = sign.failed();
+        if (failed !== null) {
           tellOpened(log, await store.openDowntime(failed, now, 'database'));
           report.isOpen = true;
-        }
-        failed = null;
+          // The renewals of the process leave it, where they get through.
+        } else if (!processes.isRenewing()) await store.markAlive(now);
+        sign.succeed();
         return { taken: 1, more: false };
       } catch (error) {
-        failed ??= ids.next();
+        sign.fail();
         throw error;
       }
     },

@@ -16,11 +16,23 @@ export const rescueAfterMs = 2 * leaseRenewMs;
 export const pausedToldMs = MINUTE_MS;
 /** A lock that is shared is proved more seldom: it keeps out others who want the database for themselves, and no more. */
 export const sharedLockProofEveryMs = 30 * second;
-/** A process that stands still in the middle of a transaction must not keep its rows from the others for longer. */
-export const openTransactionMaxMs = 20 * second;
+/**
+ * A process that stands still in the middle of a transaction must not keep its rows from the others for longer: slots that it was about
+ * to claim wait so long, and so does whoever needs the pace of calls. Nothing outside is waited for in a transaction, so it is busy for
+ * milliseconds between two statements, and whose is cut off all the same begins anew.
+ */
+export const openTransactionMaxMs = 5 * second;
 /**
  * A statement on Postgres without an answer for so long has the server asked for a sign of life, twice for so long at most: a
  * request is told within two seconds that the database is away, and a statement may take as long as it needs.
  */
 export const pulseWaitMs = 600;
 export const pulseAnswerMs = 600;
+/** Rows that were ready for so long without being taken up, and updates, are looked for by everybody. */
+export const toldLateMs = 5 * second;
+/** What has become due without a word is rung for at once, and while it stays due not more often than a loop would look by itself. */
+export const dueAgainEvery = 3;
+/** A process that polls and dies is replaced within this. It is held on by each renewal, and by the next one where a renewal is late. */
+export const pollingLeaseMs = 2 * leaseRenewMs;
+/** A loop looks by itself after this, where each renewal looks for it. */
+export const seldomLookMs = 60 * MINUTE_MS;

@@ -79,6 +79,9 @@ async function wellness(patient: Patient, place: string, running: string): Promi
   const [live, ready] = await Promise.all([ask(place, '/livez'), ask(place, '/readyz')]);
   const where = `Cronogram ${running} answers at ${new URL(place).host}`;
   if (live?.status !== 200) return fail(`${where}, but does not turn any more.`, 'Start the server again.');
+  const standby = standbyIn(ready?.body);
+  if (standby !== null)
+    return warn(`${where}, and stands by: ${standby}.`, 'It takes over within seconds once that process has ended.');
   if (ready?.status !== 200)
     return fail(`${where}, but is not ready: ${troubles(ready?.body)}.`, 'Fix what it names; its log shows more.');
   if (patient.examined.lock.is === 'free')
@@ -86,6 +89,12 @@ async function wellness(patient: Patient, place: string, running: string): Promi
   if (running !== installed)
     return warn(`${where}, but ${installed} is installed.`, 'Start the server again, so that the new version runs.');
   return ok(`${where} and is ready`);
+}
+
+/** What a process waits for that stands by; null where it does not. */
+function standbyIn(body: unknown): string | null {
+  const server = field(body, 'server');
+  return typeof server === 'string' ? (/^standby: (.+)$/.exec(server)?.[1] ?? null) : null;
 }
 
 /** The parts that are not well, in their own words. */

@@ -6,7 +6,7 @@ import { all, insert, insertAll, one, run, select, update, updateReturning } fro
 import { addMessages } from '../outbox/new-parts.ts';
 
 /** Updates of Telegram: stored before the next one is asked for, and done together with what they brought. */
-export const inboxStore = { receiveUpdates, openUpdates, areUpdatesLeft, beginUpdate, endUpdate };
+export const inboxStore = { receiveUpdates, openUpdates, beginUpdate, endUpdate };
 
 /** Telegram keeps an update for a day; after two, the same number is another update. */
 const repeatMaxMs = 2 * 86_400_000;
@@ -53,17 +53,6 @@ function* openUpdates(after: number, limit: number): Script<StoredUpdate[]> {
 
 const { inbox } = columns;
 const storedFields = { id: inbox.updateId, ...pick(inbox, 'payload', 'attempts', 'receivedAt') };
-
-/** An update is begun within this by the process that has stored it, unless that is too busy. */
-const newsMs = 5000;
-
-function* areUpdatesLeft(now: number): Script<boolean> {
-  const left = yield* one(
-    select(pick(inbox, 'attempts'))`from inbox where status = 'received' and received_at < ${now - newsMs}
-      and (boot_id is null or not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null)) limit 1`,
-  );
-  return left !== undefined;
-}
 
 /** Free is an update that no other process that lives has begun. */
 const isFree = (bootId: string) =>

@@ -18,9 +18,10 @@ export const peopleStore = {
   listOwners,
   readMember,
   noteMember,
-  staleMembers,
   isAwaited,
 };
+/** Asked each minute, so without a transaction around it. */
+export const peopleReads = { staleMembers };
 
 export const userFields = pick(columns.users, 'id', 'name', 'role', 'timezone');
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { leaseMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -28,6 +28,8 @@ export interface Pool extends Connections {
 
 const bounded = (until: '' | 'local' = '') =>
   `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
+/** The same while the server waits until a process that stands still takes an answer, which it counts as work of its own. */
+const boundedAnswers = `set tcp_user_timeout = ${openTransactionMaxMs}`;
 
 export interface PoolWish {
   readonly patience?: typeof patienceMs;
@@ -51,6 +53,8 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     types,
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
+    // The connection that one renewal has used is there for the next.
+    idleTimeoutMillis: leaseMs,
     query_timeout: patience.query,
     stream: () => {
       const socket = new Socket().once('close', () => sockets.delete(socket));
@@ -60,7 +64,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     verify: (client, done) => {
       if (home === null) return done();
       // Not by an option of the connection, which a pooler for sessions would refuse.
-      const opening = `${goHome(home)}; ${bounded()}; select pg_advisory_lock_shared(${connectionLockKey})`;
+      const opening = `${goHome(home)}; ${bounded()}; ${boundedAnswers}; select pg_advisory_lock_shared(${connectionLockKey})`;
       client.query(opening, (error: Error | undefined) => done(error));
     },
   });

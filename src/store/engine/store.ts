@@ -9,7 +9,7 @@ import { watchReads } from '../blobs/watches.ts';
 import { chatsStore } from '../chats/chats.ts';
 import { chatFactStore, chatSettingsReads } from '../chats/facts.ts';
 import { inboxStore } from '../chats/inbox.ts';
-import { peopleStore } from '../chats/people.ts';
+import { peopleReads, peopleStore } from '../chats/people.ts';
 import { secretStore } from '../chats/secrets.ts';
 import { chatTaskStore, snoozeReads } from '../chats/tasks.ts';
 import { markTokenUsed, tokenStore } from '../chats/tokens.ts';
@@ -39,13 +39,16 @@ import { taskReads } from '../tasks/reads.ts';
 import { taskStore } from '../tasks/tasks.ts';
 import { auditStore } from '../upkeep/checks.ts';
 import { leaseStore } from '../upkeep/leases.ts';
-import { alarmStore, upkeepStore } from '../upkeep/notes.ts';
+import { alarmSigns, alarmStore, upkeepStore } from '../upkeep/notes.ts';
 import { processReads, processStore } from '../upkeep/processes.ts';
 import { lostClaimStore, repairStore } from '../upkeep/repairs.ts';
 import { retentionStore } from '../upkeep/retention.ts';
 import { setBackStore } from '../upkeep/set-backs.ts';
 import type { Engine, Script } from './engine.ts';
 import { confined } from './reach.ts';
+
+/** Questions that a process asks again and again while there is nothing to do. */
+const idleReads = { ...processReads, ...peopleReads, alarmSigns };
 
 /** The store over either engine: each method is a transaction, or a read where nothing is written. Only an `AppError` leaves it. */
 export function createStore(engine: Engine): Store {
@@ -101,7 +104,7 @@ export function createStore(engine: Engine): Store {
       ...snoozeReads,
       ...chatSettingsReads,
       ...credentialReads,
-      ...processReads,
+      ...idleReads,
     }),
     within: (chats) => (chats === null ? store : createStore(confined(engine, chats))),
     close: () => told(engine.close(), engine.file),

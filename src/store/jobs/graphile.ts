@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { Socket } from 'node:net';
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
 import type { Runner, RunnerOptions, TaskList, WorkerEvents, WorkerPool, WorkerUtils } from 'graphile-worker';
 import pg from 'pg';
@@ -10,6 +9,7 @@ import type { Script } from '../engine/engine.ts';
 import { sql } from '../engine/sql.ts';
 import { run as ask } from '../engine/statements.ts';
 import { jobsOf, type Counter, type Offered } from './offers.ts';
+import { connectMs, PatientPool } from './patient-pool.ts';
 
 /** Jobs of graphile-worker, in its own schema of the same database, written by the transactions that make their rows ready. */
 export interface GraphileJobs extends Counter {
@@ -33,7 +33,7 @@ interface GraphileWorker {
   readonly bell: Bell;
   /** Loops that turn in this process. */
   readonly turns: (loop: LoopName) => boolean;
-  /** The runner has stopped by itself: nobody would work here any more. */
+  /** The runner has stopped by itself, as after a migration to a release that this one does not know: nobody would work here any more. */
   readonly onEnd: (error: Error) => void;
 }
 
@@ -43,22 +43,19 @@ const atOnce = 8;
  * Nobody needs to look for jobs that were told of; what was lost is found by its row. Each of the places looks by itself, so that this
  * is most of what an idle process asks.
  */
-const pollMs = 240_000;
+const pollMs = 900_000;
 /** While nobody is told of new jobs. */
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
-/** Places that look, who is told, and one for what is asked beside. */
-const connectionsMax = 6;
-
 const runPrefix = 'run:';
 const deliver = 'deliver';
 
 export async function openGraphile(deps: GraphileDeps): Promise<GraphileJobs> {
   const { hints } = deps;
   const logger = loggerOver(deps.log);
-  const { pool, drop } = poolFor(deps.url);
-  await migrate(pool, logger);
+  await migrate(deps.url, logger);
+  const pool = new PatientPool(deps);
   const utils = await makeWorkerUtils({ pgPool: pool, logger });
   const cancels = new Set<() => void>();
   const cancelled = () => {
@@ -75,8 +72,9 @@ export async function openGraphile(deps: GraphileDeps): Promise<GraphileJobs> {
       if (isCancel) cancel();
     },
     engineOf: (worker) => createEngine({ ...deps, ...worker, pool, utils, logger, cancel, cancels }),
-    drop,
+    drop: () => pool.drop(),
     close: async () => {
+      pool.hurry();
       await utils.release();
       await pool.end();
     },
@@ -97,7 +95,7 @@ function* addJobs(offered: Offered): Script<void> {
 
 type EngineDeps = GraphileDeps &
   GraphileWorker & {
-    readonly pool: pg.Pool;
+    readonly pool: PatientPool;
     readonly utils: WorkerUtils;
     readonly logger: Logger;
     readonly cancel: () => void;
@@ -105,7 +103,7 @@ type EngineDeps = GraphileDeps &
   };
 
 function createEngine(deps: EngineDeps): WorkEngine {
-  const { bell, hints, turns, onEnd, utils, cancels } = deps;
+  const { bell, hints, turns, onEnd, pool, utils, cancels } = deps;
   const inHand = createInHand(utils);
   const unheard = createUnheard(deps);
   let runner: Runner | null = null;
@@ -146,6 +144,7 @@ function createEngine(deps: EngineDeps): WorkEngine {
     stop: async () => {
       isStopping = true;
       unheard.stop();
+      pool.hurry();
       await runner?.stop();
     },
   };
@@ -240,6 +239,9 @@ function createUnheard({ timer, processId, isDeaf = false }: EngineDeps) {
     workers = workerPool;
     if (isDeaf) lookAgain();
   });
+  events.on('pool:gracefulShutdown', () => {
+    workers = null;
+  });
   events.on('pool:listen:error', () => {
     isHeard = false;
     if (callOff === null) lookAgain();
@@ -262,44 +264,28 @@ function textsIn(payload: unknown, name: string): readonly string[] {
   return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
 }
 
-/** Connections for jobs wait for no disk: jobs are hints, so their ends may be lost with the power. */
-function poolFor(url: string) {
-  const sockets = new Set<Socket>();
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connectionsMax,
-    keepAlive: true,
-    connectionTimeoutMillis: 5000,
-    stream: () => {
-      const socket = new Socket().once('close', () => sockets.delete(socket));
-      sockets.add(socket);
-      return socket;
-    },
-    verify: (client, done) => client.query('set synchronous_commit = off', (error: Error | undefined) => done(error)),
-  });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  const drop = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return { pool, drop };
-}
-
 const migrationLockKey = 7_290_411_004;
 
 /** Migrates in one process at a time, because two that make the schema at once get in each other's way. */
-async function migrate(pool: pg.Pool, logger: Logger): Promise<void> {
-  const client = await pool.connect();
+async function migrate(url: string, logger: Logger): Promise<void> {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: connectMs });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   try {
-    await client.query('begin');
-    await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`);
-    await runMigrations({ pgPool: pool, logger });
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw (error as { code?: unknown }).code === notAllowed ? mayMakeNoSchema() : error;
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(`select pg_advisory_xact_lock(${migrationLockKey})`);
+      await runMigrations({ pgPool: pool, logger });
+      await client.query('commit');
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw (error as { code?: unknown }).code === notAllowed ? mayMakeNoSchema() : error;
+    } finally {
+      client.release();
+    }
   } finally {
-    client.release();
+    await pool.end();
   }
 }
 

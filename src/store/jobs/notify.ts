@@ -79,10 +79,17 @@ function createListeners() {
 
 /** Takes words from the channel. It is deaf until it has heard one of its own. */
 function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly Hint[]) => void) {
-  let isDeaf = true;
+  let [isDeaf, wasHeard] = [true, false];
   return {
     isDeaf: () => isDeaf,
+    /** Whether it has heard anything, whoever said it, since this was last asked. */
+    wasHeard: (): boolean => {
+      const was = wasHeard;
+      wasHeard = false;
+      return was;
+    },
     heard: (payload: string | undefined): void => {
+      wasHeard = true;
       const { from, hints } = readWord(payload);
       if (from === processId) isDeaf = false;
       else tell(hints);
@@ -106,7 +113,11 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
   const { processId, timer, log, onLost, pace } = deps;
   let connection: Connected | null = null;
   let [isClosed, failures] = [false, 0];
-  const beat = createBeat(deps, { isOn: (on) => on === connection, failed: (on, error) => lose(on, error) });
+  const beat = createBeat(deps, {
+    isOn: (on) => on === connection,
+    failed: (on, error) => lose(on, error),
+    wasHeard: ear.wasHeard,
+  });
 
   const lose = (from: Connected, error: unknown) => {
     if (from !== connection || isClosed) return;
@@ -165,13 +176,15 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
 interface BeatCalls {
   readonly isOn: (on: Connected) => boolean;
   readonly failed: (on: Connected, error: unknown) => void;
+  readonly wasHeard: () => boolean;
 }
 
-/** A word on the connection from time to time, as long as it is on. */
-function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed }: BeatCalls) {
+/** A word on the connection from time to time, as long as it is on and nothing is heard: each renewal of a process says one. */
+function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed, wasHeard }: BeatCalls) {
   let callOff = () => {};
   const start = (on: Connected): void => {
     callOff = timer.after(pace.beat, () => {
+      if (wasHeard() && isOn(on)) return start(on);
       say(on, processId, []).then(
         () => isOn(on) && start(on),
         (error: unknown) => failed(on, error),

@@ -5,7 +5,7 @@ import type { StoppedTask, View } from '../../domain/shown.ts';
 import { failuresPause } from '../../domain/task.ts';
 import { beyond } from '../engine/caller.ts';
 import type { Script } from '../engine/engine.ts';
-import { columns, columnsOf, mapped, pick } from '../engine/fields.ts';
+import { columns, columnsOf, like, mapped, pick } from '../engine/fields.ts';
 import { idAt } from '../engine/queries.ts';
 import { reach } from '../engine/reach.ts';
 import { limit as limited, raw, sql } from '../engine/sql.ts';
@@ -166,6 +166,23 @@ const stoppedFields = {
   address: columnsOf('chats', 'c').address,
 };
 const isStopped = raw(`t.paused_reason = '${failuresPause}'`);
+
+const isNews = (from: string, where: string, at = 'updated_at') =>
+  raw(`(select cast(count(*) as text) || ' ' || cast(coalesce(max(${at}), 0) as text) from ${from} where ${where})`);
+const signFields = {
+  kept: like(columns.kv.value, isNews('kv', `scope = '${alarms}'`)),
+  notes: like(
+    columns.kv.value,
+    isNews('kv', `scope = '${scope}' and key not in ('ping', '${aliveNote}') and key not like 'chore:%'`),
+  ),
+  stopped: like(columns.kv.value, isNews('tasks t', `t.paused_reason = '${failuresPause}'`, 'paused_at')),
+  owners: like(columns.kv.value, isNews('users', `role = 'owner'`)),
+  processes: like(columns.kv.value, isNews('processes', 'ended_at is null', 'started_at')),
+};
+
+export function* alarmSigns(): Script<string> {
+  return Object.values((yield* one(select(signFields)``)) ?? {}).join(' / ');
+}
 
 function* stoppedTasks(limit: number): Script<StoppedTask[]> {
   return yield* all(

@@ -1,10 +1,11 @@
-import type { NewProcess, Renewed, Rescued } from '../../app/ports/processes.ts';
+import type { NewProcess, Renewal, Renewed, Rescued } from '../../app/ports/processes.ts';
 import type { ProcessView } from '../../domain/processes/process.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, number, pick, type Answer } from '../engine/fields.ts';
-import { allOf, differing, int, raw, sql, type Sql } from '../engine/sql.ts';
+import { allOf, int, raw, sql, type Sql } from '../engine/sql.ts';
 import { all, insert, one, returning, select, update, updateReturning } from '../engine/statements.ts';
 import { lostMark } from '../tables/work.ts';
+import { beside, databaseNow, dueFields, heard, isWorker, pollingFields } from './due.ts';
 
 /**
  * Processes and their leases. What a process holds carries its id; a row that belongs to none that lives is marked as lost,
@@ -13,12 +14,6 @@ import { lostMark } from '../tables/work.ts';
  */
 export const processStore = { enrol, rescueLeft, retire };
 export const processReads = { renewLease, listProcesses, lastWorker, databaseTime };
-
-/** The clock of the database. */
-const databaseNow = differing({
-  sqlite: `cast(unixepoch('subsec') * 1000 as integer)`,
-  postgres: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
-});
 
 const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
 
@@ -44,8 +39,6 @@ function* databaseTime(): Script<number> {
   return (yield* one(select(nowFields)``))?.now ?? 0;
 }
 
-const isWorker = `role in ('all', 'worker')`;
-
 /** Rows that no living process holds, and that are not marked yet. */
 const isOrphan = sql`substr(boot_id, 1, ${raw(String(lostMark.length))}) <> ${raw(`'${lostMark}'`)}
   and not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null)`;
@@ -67,13 +60,25 @@ function standingOf(standing: Answer<typeof standingFields> | undefined, at: num
   return { at, heldSince, isKeeper: works === 1 && older === 0, isAnyGone: gone > 0 };
 }
 
+const renewalFields = { standing: standingFields, due: dueFields, polling: pollingFields, heard };
+
 /** Renews by one statement without a transaction around it, because every process does so again and again, also when nothing else is done. */
-function* renewLease(id: string, leaseMs: number): Script<Renewed | null> {
-  const change = sql`update processes set seen_at = ${databaseNow}, lease_until = ${databaseNow} + ${leaseMs},
-    held_since = case when ended_at is null then held_since else ${databaseNow} end, ended_at = null where id = ${id}`;
-  const standing = yield* one(returning(standingFields, change));
-  return standing === undefined ? null : standingOf(standing, standing.seenAt);
+function* renewLease(id: string, leaseMs: number, signs: boolean): Script<Renewal | null> {
+  const change = sql`${beside(id, signs)} update processes set seen_at = ${databaseNow}, lease_until = ${databaseNow} + ${leaseMs},
+    held_since = case when ended_at is null then held_since else ${databaseNow} end, ended_at = null
+    where id = (select id from own)`;
+  const renewed = yield* one(returning(renewalFields, change));
+  if (renewed === undefined) return null;
+  const { standing, due, polling } = renewed;
+  const { poller, pollsUntil } = polling;
+  return {
+    ...standingOf(standing, standing.seenAt),
+    due: dueNames.filter((name) => due[name] > 0),
+    polling: poller === null || pollsUntil === null ? null : { holder: poller, until: pollsUntil },
+  };
 }
+
+const dueNames = Object.keys(dueFields) as (keyof typeof dueFields)[];
 
 function* rescueLeft(id: string): Script<Rescued> {
   const ended = yield* endOverdue(id);

@@ -2,7 +2,8 @@ import type { Composer } from 'grammy';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
 import type { Chat, ChatStore } from '../../app/ports/chats.ts';
 import type { Hints } from '../../app/ports/hints.ts';
-import type { Platform, World } from '../../app/ports/outside.ts';
+import type { Clock, Platform, World } from '../../app/ports/outside.ts';
+import type { Processes } from '../../app/ports/processes.ts';
 import type { LeaseStore, UpkeepStore } from '../../app/ports/upkeep.ts';
 import type { Access } from '../../app/use-cases/membership.ts';
 import type { Chats } from '../../app/use-cases/reachable-chats.ts';
@@ -34,9 +35,17 @@ export type InStore = ChatStore &
   Pick<UpkeepStore, 'readNote' | 'writeNote'> &
   LeaseStore;
 
+/** Processes that take updates in beside this one. */
+export interface Others {
+  readonly hints: Hints;
+  readonly processes: Pick<Processes, 'onRenewal'>;
+  /** The clock on the wall of this computer. */
+  readonly wall: Clock;
+}
+
 export interface TelegramInDeps extends World {
-  /** Told to and heard from other processes that take updates in as well; null where this one does so alone. */
-  readonly hints: Hints | null;
+  /** What is heard from other processes that take updates in as well; null where this one does so alone. */
+  readonly others: Others | null;
   /** This process, among those that may take updates in. */
   readonly bootId: string;
   readonly api: TelegramApi;

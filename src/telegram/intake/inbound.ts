@@ -103,24 +103,18 @@ export function createTelegramIn(deps: TelegramInDeps): TelegramIn {
   };
 }
 
-/** Updates that a process has left behind are looked for so often by those that go on. */
-const leftLookMs = 10_000;
-
 /** How updates come in, and what happens to those that another process has left. Of several processes one polls. */
 function createIntake(shared: Shared) {
-  const { hints, timer, store, clock, log } = shared;
+  const { others } = shared;
   const stopped = new AbortController();
-  const lease = hints === null ? null : createLease({ ...shared, hints, name: 'polling' });
+  const lease = others === null ? null : createLease({ ...shared, ...others, name: 'polling' });
   let polling: Promise<void> | null = null;
-  let callOff = () => {};
+  let unhear = () => {};
+  /** Updates that a process has left behind are found by the renewals of those that go on. */
   const watch = ({ worker }: Connected): void => {
-    if (hints === null || stopped.signal.aborted) return;
-    callOff = timer.after(leftLookMs, () => {
-      store.areUpdatesLeft(clock.now()).then(
-        (areLeft) => (areLeft ? worker.begin() : undefined),
-        (error: unknown) => log.warn('inbox_unread', { error: errorText(error) }),
-      );
-      watch({ worker } as Connected);
+    if (others === null || stopped.signal.aborted) return;
+    unhear = others.processes.onRenewal((renewal) => {
+      if (renewal?.due.includes('inbox')) worker.begin();
     });
   };
   return {
@@ -133,7 +127,7 @@ function createIntake(shared: Shared) {
     },
     stop: async () => {
       stopped.abort();
-      callOff();
+      unhear();
       await polling;
     },
   };

@@ -67,32 +67,32 @@ export function processTests(open: OpenWorld): void {
     expect(await enrol(world, 'boot-a')).toMatchObject({ isKeeper: true });
     const later = await enrol(world, 'boot-b');
     expect(later).toMatchObject({ isKeeper: false });
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: false });
-    await world.store.renewLease('boot-a', over);
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isKeeper: false });
+    await world.store.renewLease('boot-a', over, false);
     // Until it has been ended, it may come back.
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: false });
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isKeeper: false });
     await world.store.rescueLeft('boot-b');
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isKeeper: true });
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isKeeper: true });
     // It was away, so it comes last, unless all of this was done within a millisecond.
     while ((await world.store.databaseTime()) <= later.at);
-    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ isKeeper: false });
+    expect(await world.store.renewLease('boot-a', long, false)).toMatchObject({ isKeeper: false });
     await world.store.retire('boot-b', null);
-    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ isKeeper: true });
+    expect(await world.store.renewLease('boot-a', long, false)).toMatchObject({ isKeeper: true });
   });
 
   test('what a process holds whose lease is over is let go, once, and what others hold is left alone', async () => {
     const { world, started } = await withRunningTask(open);
     await enrol(world, bootId);
     await enrol(world, 'boot-b');
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: false });
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isAnyGone: false });
     expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 0, parts: 0 });
     expect(await startEvery(world, nine, 'boot-b')).toEqual([]);
 
-    await world.store.renewLease(bootId, over);
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: true });
+    await world.store.renewLease(bootId, over, false);
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isAnyGone: true });
     expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [bootId], runs: 1, parts: 0 });
     expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 0, parts: 0 });
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: false });
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isAnyGone: false });
     expect(await world.store.nextRunAt(nine)).toBe(nine);
     expect(await startEvery(world, nine + minute, 'boot-b')).toMatchObject([
       { run: { id: started.run.id, interruptions: 1 }, attempt: 2, fence: 2 },
@@ -107,7 +107,7 @@ export function processTests(open: OpenWorld): void {
     expect(await claimParts(world, { now: nine + minute })).toEqual([]);
     expect(await world.query(`select status from deliveries where id = ?t`, part.id)).toEqual([{ status: 'sending' }]);
 
-    await world.store.renewLease('boot-a', over);
+    await world.store.renewLease('boot-a', over, false);
     expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: ['boot-a'], runs: 0, parts: 1 });
     expect(await claimParts(world, { now: nine + minute })).toEqual([]);
     expect(await world.query(`select status from deliveries where id = ?t`, part.id)).toEqual([{ status: 'unknown' }]);
@@ -117,16 +117,16 @@ export function processTests(open: OpenWorld): void {
     const world = await open();
     const { heldSince } = await enrol(world, 'boot-a');
     await enrol(world, 'boot-b');
-    const renewed = await world.store.renewLease('boot-a', over);
+    const renewed = await world.store.renewLease('boot-a', over, false);
     expect(renewed?.heldSince).toBe(heldSince);
     await world.store.rescueLeft('boot-b');
     expect(await idsOf(world, 0)).toEqual(['boot-a ended', 'boot-b']);
 
-    const back = await world.store.renewLease('boot-a', long);
+    const back = await world.store.renewLease('boot-a', long, false);
     expect(back?.heldSince).toBeGreaterThanOrEqual(renewed?.at ?? 0);
     expect(await idsOf(world, 0)).toEqual(['boot-a', 'boot-b']);
-    expect(await world.store.renewLease('boot-a', long)).toMatchObject({ heldSince: back?.heldSince });
-    expect(await world.store.renewLease('nobody', long)).toBeNull();
+    expect(await world.store.renewLease('boot-a', long, false)).toMatchObject({ heldSince: back?.heldSince });
+    expect(await world.store.renewLease('nobody', long, false)).toBeNull();
   });
 
   test('a process that stood still and claims before it knows loses that to the next one as well', async () => {
@@ -135,7 +135,7 @@ export function processTests(open: OpenWorld): void {
     await world.store.rescueLeft('boot-b');
     // Its claim commits after its end.
     expect(await startEvery(world, nine, bootId)).toMatchObject([{ run: { id: started.run.id }, attempt: 2 }]);
-    expect(await world.store.renewLease('boot-b', long)).toMatchObject({ isAnyGone: true });
+    expect(await world.store.renewLease('boot-b', long, false)).toMatchObject({ isAnyGone: true });
     expect(await world.store.rescueLeft('boot-b')).toEqual({ ended: [], runs: 1, parts: 0 });
   });
 

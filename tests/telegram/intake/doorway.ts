@@ -81,7 +81,7 @@ export async function aDoorway(options: DoorwayOptions = {}): Promise<Doorway> {
   const inbound = createTelegramIn({
     ...shared,
     bootId: ids.next(),
-    hints: null,
+    others: null,
     api,
     aside: api,
     platform: createPlatform(api, { clock: time, defaultTimezone: 'UTC' }),

@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/store/engine/open.ts';
+import { systemTimer } from '../../src/system/clock.ts';
+import { aTask, buildersOf, nine, readable } from '../support/builders.ts';
+import { storeChild } from '../support/child.ts';
+import { countingIds, second } from '../support/fakes.ts';
+import { freshPostgres } from '../support/postgres.ts';
+import { slotsOf } from './scenes.ts';
+
+async function aDatabase() {
+  const database = await freshPostgres();
+  onTestFinished(() => database.drop());
+  const onLost = (error: Error) => {
+    throw error;
+  };
+  const { store, close } = await openStore({
+    url: database.url,
+    holder: { pid: 1, host: 'here', since: 0 },
+    shared: { onStandby: () => undefined },
+    timer: systemTimer,
+    onLost,
+  });
+  onTestFinished(close);
+  const make = buildersOf(countingIds());
+  const claim = () => store.claimDue({ now: nine, limit: 100 }, (due) => due.map((row) => make.claim(readable(row))));
+  return { url: database.url, world: { store, make }, claim };
+}
+
+test('slots that a process was claiming when it was frozen are claimed by another within seconds, and not by both', async () => {
+  const { url, world, claim } = await aDatabase();
+  const tasks = [await aTask(world, { nextAt: nine }), await aTask(world, { nextAt: nine })];
+  const child = storeChild('freeze', url);
+  expect(await child.line()).toBe('stands still');
+  const from = performance.now();
+  expect(await claim()).toMatchObject({ taken: 0 });
+  let taken = 0;
+  while (taken === 0) ({ taken } = await claim());
+  expect(taken).toBe(2);
+  expect(performance.now() - from).toBeLessThan(15 * second);
+
+  child.process.kill('SIGCONT');
+  expect(await child.line()).toMatch(/^refused: The database cannot be used right now/);
+  for (const task of tasks) expect(await slotsOf(world, task)).toHaveLength(1);
+});

@@ -40,4 +40,6 @@ export const {
   processes,
   pausedKinds,
   pace,
+  hosts,
+  hostCalls,
 } = sqliteTables;

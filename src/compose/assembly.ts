@@ -1,5 +1,6 @@
 import type { Actions } from '../app/actions/action.ts';
 import { reckoningOf } from '../app/actions/costs.ts';
+import type { Hosts } from '../app/actions/http/hosts/hosts.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -77,7 +78,7 @@ import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault, sourceFor } from '../system/vault.ts';
-import { actionsOf, type OutboundOfTasks } from './actions.ts';
+import { actionsOf, hostsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -168,6 +169,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly clockWatch: ClockWatch;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
+  readonly hosts: Hosts;
   readonly deliverer: Deliverer;
   readonly acks: Acks;
   readonly nagging: Nagging;
@@ -203,11 +205,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const { loops, bootId, workEngine, bell, hints } = wakingOf(world, outside);
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
-  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
+  const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
   const heard = { ...world, bell, workEngine, hints };
   const known = { ...heard, store, id: bootId, kinds: actions.kinds, facts: outside.process ?? aloneProcess };
-  const standing = createStanding(known, () => ({ jobs, downtimes }));
+  const standing = createStanding(known, () => ({ jobs, downtimes, hosts }));
   const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
@@ -221,10 +224,9 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const { takes } = known.facts;
+  const [{ takes }, concurrency] = [known.facts, settings.DELIVERY_CONCURRENCY];
   const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
-  const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
   const jobs = createJobs({ ...shared, runner, deliverer, kinds: standing.processes.self.kinds });
@@ -245,6 +247,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     clockWatch: createClockWatch({ ...shared, ...watch }),
     scheduler: scheduler.watched,
     runner,
+    hosts,
     deliverer,
     ...questionsOf(shared),
     ...secrets,

@@ -303,6 +303,7 @@ async function stop({ phase, heartbeat, pool, outbound, ...app }: App, listening
   await phase.waitFor('running attempts', rooms.runner.stop(stopGraceMs));
   pool.close();
   await phase.waitFor('outgoing calls', outbound.close());
+  await phase.waitFor('places at hosts', rooms.hosts.stop());
   await phase.waitFor('deliveries under way', rooms.deliverer.stop(stopGraceMs));
   await phase.waitFor('connections', listening.close());
   await phase.waitFor('connections to Telegram', wire.close());

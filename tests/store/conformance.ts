@@ -24,6 +24,7 @@ import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
+import { hostTests } from './conformance/hosts.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
 import { keepTests } from './conformance/keep.ts';
 import { keptAnswerTests } from './conformance/kept-answers.ts';
@@ -67,6 +68,9 @@ export function conformance(open: OpenWorld): void {
   beforeAll(forgetRun);
   describe('secrets', () => {
     secretTests(open);
+  });
+  describe('places at hosts', () => {
+    hostTests(open);
   });
   describe('processes', () => {
     processTests(open);

@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { KindPause, Standstill } from '../../domain/processes/process.ts';
+import type { Hosts } from '../actions/http/hosts/hosts.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { World } from '../ports/outside.ts';
@@ -30,6 +31,7 @@ interface By {
 interface Hearing {
   readonly jobs: Pick<Jobs, 'freed' | 'due' | 'resumed'>;
   readonly downtimes: Pick<Downtimes, 'signs'>;
+  readonly hosts: Pick<Hosts, 'freed'>;
 }
 
 type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'onFree' | 'onDue' | 'signs'> &
@@ -39,7 +41,7 @@ type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'onFree' | 'onDu
 export function createStanding(deps: KnownProcess, rooms: () => Hearing) {
   const processes = createProcesses({
     ...deps,
-    onFree: (gone) => rooms().jobs.freed(gone),
+    onFree: (gone) => [rooms().hosts.freed(), rooms().jobs.freed(gone)],
     onDue: (due) => rooms().jobs.due(due),
     signs: () => rooms().downtimes.signs(),
   });

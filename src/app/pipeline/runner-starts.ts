@@ -35,11 +35,12 @@ export function startPlan(deps: StartDeps, run: StartableRun | Unreadable, now: 
   if (waits !== null) return { ...waits, interrupted };
   const { action: spec } = run.input;
   const hold = pauseOf(deps, run, now) ?? holdOf(actions, run, now);
-  if (hold !== null) return { runId: run.id, does: 'wait', interrupted, ...hold };
+  if (hold !== null && 'until' in hold) return { runId: run.id, does: 'wait', interrupted, ...hold };
+  const starts = { runId: run.id, does: 'start', interrupted, ...(hold === null ? {} : { place: hold }) } as const;
   const costs = interrupted || run.reserved === null ? deps.reckoning.costsOf(spec) : null;
-  if (costs === null) return { runId: run.id, does: 'start', interrupted };
+  if (costs === null) return starts;
   const without = { ...ended(run.id, leftOut('budget')), interrupted };
-  return { runId: run.id, does: 'start', interrupted, reserve: { costs, without } };
+  return { ...starts, reserve: { costs, without } };
 }
 
 /** A run whose attempt was lost is found although its kind is paused: the attempt is closed, and then it waits like the others. */

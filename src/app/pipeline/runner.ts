@@ -313,7 +313,7 @@ async function filesKept(
 /** An action that ignores its signal is left behind: its attempt ends on time, and what it says later is not heard. */
 async function race(
   deps: RunnerDeps,
-  { run, attempt: number, fence }: StartedRun,
+  { run, attempt: number, fence, placeAt }: StartedRun,
   { controller, startedAt }: { readonly controller: AbortController; readonly startedAt: number },
 ): Promise<Outcome | AbortReason> {
   const { signal } = controller;
@@ -324,7 +324,7 @@ async function race(
   const whose = { runId, taskId, chatId, ownerId, runNumber, scopes: scopesOf(deps.actions, run) };
   const unconfirmed = run.grant?.unconfirmed ?? [];
   const progress = createProgress(deps, { runId, fence });
-  const made = { attempt: number, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
+  const made = { attempt: number, fence, placeAt, startedAt, outgoingKey: keyOf(run), signal, progress: progress.tell };
   const job = { input, ...whose, unconfirmed, ...made };
   const worked = (async (): Promise<Outcome> => {
     try {

@@ -29,10 +29,9 @@ export interface Processes {
   pausedSince(): Promise<number | null>;
 }
 
-export interface NewProcess extends Pick<
-  ProcessView,
-  'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid' | 'connections'
-> {
+export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
+  /** Connections to the database that it may open; absent where the database has none. */
+  readonly connections?: number | null;
   /** Null for the clock of the database, which is the one that several processes share. */
   readonly at: number | null;
   readonly leaseMs: number;

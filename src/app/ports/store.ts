@@ -7,6 +7,7 @@ import type { AccessStore, ChatFacts } from './chat-facts.ts';
 import type { ChatStore } from './chats.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { WorkloadStore, SpendingStore } from './metering.ts';
+import type { HostStore } from './outbound.ts';
 import type { OutboxStore, PaceStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
 import type { KindPauseStore, ProcessStore } from './processes.ts';
@@ -23,6 +24,7 @@ export interface Store
     StandingStore,
     SlotStore,
     RunStore,
+    HostStore,
     OutboxStore,
     PaceStore,
     TaskStore,

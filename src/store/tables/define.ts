@@ -1,5 +1,6 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
+import { hostCallsTable, hostsTable } from './hosts.ts';
 import {
   chatAliasesTable,
   chatsTable,
@@ -77,6 +78,8 @@ export function defineTables(d: Dialect) {
     budgets: budgetsTable(d),
     kv: kvTable(d),
     pace: paceTable(d),
+    hosts: hostsTable(d),
+    hostCalls: hostCallsTable(d),
     processes: processesTable(d),
     pausedKinds: pausedKindsTable(d),
     told: toldTable(d),

@@ -14,6 +14,8 @@ const ofNobody = [
   'kv',
   'idempotency_keys',
   'downtimes',
+  'hosts',
+  'host_calls',
   'pace',
   'processes',
   'paused_kinds',

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openGraphile, type GraphileJobs } from './graphile.ts';
 import { createNotifyHints } from './notify.ts';
 import { offering } from './offers.ts';
+import { jobConnectionsMax } from './patient-pool.ts';
 
 /** Work that processes on one database share beside its rows: hints, and jobs that come with the rows. */
 export interface SharedWork {
@@ -12,6 +13,11 @@ export interface SharedWork {
   /** The engine, whose transactions add jobs for what they make ready. */
   over(engine: Engine): Engine;
   close(): Promise<void>;
+}
+
+/** Connections of a process beside those of its pool: for the lock, to listen, and for jobs. */
+export function connectionsBeside(works: boolean): number {
+  return 2 + (works ? jobConnectionsMax : 1);
 }
 
 interface SharingDeps {

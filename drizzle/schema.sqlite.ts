@@ -38,5 +38,8 @@ export const {
   credentials,
   secrets,
   processes,
+  pausedKinds,
   pace,
+  hosts,
+  hostCalls,
 } = sqliteTables;

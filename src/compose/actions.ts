@@ -1,7 +1,8 @@
 import { createActions, type Actions } from '../app/actions/action.ts';
 import { readDigest } from '../app/actions/digest.ts';
 import { echoAction } from '../app/actions/echo.ts';
-import { createHosts, type Hosts } from '../app/actions/http/hosts.ts';
+import { createHosts, type Hosts } from '../app/actions/http/hosts/hosts.ts';
+import { createSharedHosts } from '../app/actions/http/hosts/shared-hosts.ts';
 import { createAccessTokens } from '../app/actions/http/tokens.ts';
 import { actionsIn, registry, type ActionEntry } from '../app/actions/registry.ts';
 import type { TokenServer } from '../app/ports/credentials.ts';
@@ -30,7 +31,7 @@ interface ActionWorld extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'ids
   readonly vault: KeyRing;
   readonly templates: Templates;
   readonly expressions: Expressions;
-  readonly bell: Bell;
+  readonly hosts: Hosts;
 }
 
 /** Whatever tasks can do, and what each kind of it needs. */
@@ -42,7 +43,6 @@ export function actionsOf(settings: ActionSettings, world: ActionWorld): Actions
     outbound,
     watches: store,
     digest: sha256,
-    hosts: hostsOf(settings, world),
     secrets,
     signatures,
     tokens: createAccessTokens({
@@ -60,10 +60,23 @@ export function actionsOf(settings: ActionSettings, world: ActionWorld): Actions
   return createActions([...made, ...(settings.ECHO_ACTION ? [echoAction(timer)] : [])]);
 }
 
-function hostsOf(settings: ActionSettings, { store, clock, bell, log, ...world }: ActionWorld): Hosts {
+type HostWorld = Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> & {
+  readonly store: Store;
+  readonly bell: Bell;
+  readonly bootId: string;
+};
+
+/** How hosts are spared: in the memory of a process that is alone, else in rows. */
+export function hostsOf(
+  settings: ActionSettings,
+  isShared: boolean,
+  { store, clock, bell, log, ...world }: HostWorld,
+): Hosts {
+  const rules = { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE };
+  if (isShared) return createSharedHosts({ ...world, store, clock, log, rules, onWoken: () => bell.ring('runner') });
   return createHosts({
     ...world,
-    rules: { concurrency: settings.HOST_CONCURRENCY, perSecond: settings.HOST_RATE },
+    rules,
     wake: (runIds) => {
       store.wakeRuns(runIds, clock.now()).then(
         () => bell.ring('runner'),

@@ -1,5 +1,6 @@
 import type { Actions } from '../app/actions/action.ts';
 import { reckoningOf } from '../app/actions/costs.ts';
+import type { Hosts } from '../app/actions/http/hosts/hosts.ts';
 import { kindsOf, type Kinds } from '../app/actions/kinds.ts';
 import type { ActionEntry } from '../app/actions/registry.ts';
 import { createAlarms, type Alarms } from '../app/housekeeping/alarms.ts';
@@ -9,7 +10,8 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
-import { aloneProcess, createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
+import { createStanding, type KindPauses } from '../app/operations/kind-pauses.ts';
+import { aloneProcess, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -39,7 +41,6 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { Due } from '../app/ports/processes.ts';
 import type { KeyRing } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
@@ -77,7 +78,7 @@ import { createIds, sha256, tokenCraft } from '../system/ids.ts';
 import { createLog, type LogWish } from '../system/log.ts';
 import { createTemplates } from '../system/templates/templates.ts';
 import { openVault, sourceFor } from '../system/vault.ts';
-import { actionsOf, type OutboundOfTasks } from './actions.ts';
+import { actionsOf, hostsOf, type OutboundOfTasks } from './actions.ts';
 
 /** The outside world, as one value, so that a test or a bench can put a part of its own in the place of any of them. */
 export interface World {
@@ -157,6 +158,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly chats: Chats;
   readonly worker: Worker;
   readonly processes: OwnProcess;
+  readonly kindPauses: KindPauses;
   readonly bell: Bell;
   readonly jobs: Jobs;
   readonly alarms: Alarms;
@@ -167,6 +169,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly clockWatch: ClockWatch;
   readonly scheduler: Scheduler;
   readonly runner: Runner;
+  readonly hosts: Hosts;
   readonly deliverer: Deliverer;
   readonly acks: Acks;
   readonly nagging: Nagging;
@@ -202,12 +205,13 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const { store, secondOpinion = null, templates = noTemplates, expressions = noExpressions } = outside;
   const { loops, bootId, workEngine, bell, hints } = wakingOf(world, outside);
   const { vault, ...secrets } = secretsOf(settings, { ...world, ...outside });
-  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, bell });
+  const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
+  const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, () => ({ jobs, downtimes }));
-  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
   const heard = { ...world, bell, workEngine, hints };
-  const shared = { ...heard, store, bootId, processes, digest: sha256, batchMax, reckoning };
+  const known = { ...heard, store, id: bootId, kinds: actions.kinds, facts: outside.process ?? aloneProcess };
+  const standing = createStanding(known, () => ({ jobs, downtimes, hosts }));
+  const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
@@ -220,13 +224,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const { takes } = outside.process ?? aloneProcess;
+  const [{ takes }, concurrency] = [known.facts, settings.DELIVERY_CONCURRENCY];
   const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
-  const concurrency = settings.DELIVERY_CONCURRENCY;
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
-  const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });
+  const jobs = createJobs({ ...shared, runner, deliverer, kinds: standing.processes.self.kinds });
   const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
@@ -237,13 +240,14 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
-    processes,
+    ...standing,
     bell,
     ...watch,
     budget: pacer,
     clockWatch: createClockWatch({ ...shared, ...watch }),
     scheduler: scheduler.watched,
     runner,
+    hosts,
     deliverer,
     ...questionsOf(shared),
     ...secrets,
@@ -308,16 +312,6 @@ function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
 /** Whether other processes work with the database as well. */
 function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
-}
-
-/** The process, and the rooms that hear from it, which are made later. */
-function processOf({ process = aloneProcess }: Outside, rooms: () => Pick<Rooms, 'jobs' | 'downtimes'>) {
-  return {
-    facts: process,
-    onFree: (gone: readonly string[]) => rooms().jobs.freed(gone),
-    onDue: (due: readonly Due[]) => rooms().jobs.due(due),
-    signs: () => rooms().downtimes.signs(),
-  };
 }
 
 function keptBy(

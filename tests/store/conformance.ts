@@ -24,6 +24,7 @@ import { afterEndTests, endTests, repeatTests } from './conformance/ends.ts';
 import { escalationTests } from './conformance/escalations.ts';
 import { downtimeTests, feedTests } from './conformance/feeds.ts';
 import { grantTests } from './conformance/grants.ts';
+import { hostTests } from './conformance/hosts.ts';
 import { draftTests, inboxTests, messageTests } from './conformance/inbox.ts';
 import { keepTests } from './conformance/keep.ts';
 import { keptAnswerTests } from './conformance/kept-answers.ts';
@@ -35,6 +36,7 @@ import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { leaseTests, paceTests } from './conformance/pace.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
+import { pausedKindTests } from './conformance/paused-kinds.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { processTests } from './conformance/processes.ts';
@@ -67,8 +69,12 @@ export function conformance(open: OpenWorld): void {
   describe('secrets', () => {
     secretTests(open);
   });
+  describe('places at hosts', () => {
+    hostTests(open);
+  });
   describe('processes', () => {
     processTests(open);
+    pausedKindTests(open);
     dueTests(open);
   });
   describe('slots', () => {

@@ -7,6 +7,7 @@ import type { Media } from '../../domain/shown.ts';
 import type { Amount } from '../../domain/spending/usage.ts';
 import type { ActionSpec } from '../../domain/task.ts';
 import type { NewFile, Watched } from '../ports/blobs.ts';
+import type { PlaceAsked } from '../ports/outbound.ts';
 import type { WrittenText } from '../ports/outside.ts';
 import type { SecretSent } from '../ports/secrets.ts';
 import type { ActionForm } from './form.ts';
@@ -26,6 +27,10 @@ export interface Job {
   /** The number of the run within its task. */
   readonly runNumber: number | null;
   readonly attempt: number;
+  /** By it the attempt is told from one that was given up. */
+  readonly fence: number;
+  /** The host at which its start has taken a place; null where it took none. */
+  readonly placeAt: string | null;
   readonly startedAt: number;
   /** One key for all attempts of a slot; targets outside can tell a repeat by it. */
   readonly outgoingKey: string;
@@ -112,8 +117,11 @@ export interface Action {
   cutOff?(error: string): unknown;
   /** Its run time is counted, in seconds begun. */
   readonly isTimed?: true;
-  /** Null when a run may start now; else when to look again, and why. It begins no attempt and holds no place of the runner. */
-  hold?(asked: StartAsked, now: number): { readonly until: number; readonly reason: string } | null;
+  /**
+   * Null when a run may start now; else when to look again, and why: it begins no attempt and holds no place of the runner. Where several
+   * processes share a place, its start asks for that.
+   */
+  hold?(asked: StartAsked, now: number): { readonly until: number; readonly reason: string } | PlaceAsked | null;
   run(job: Job): Outcome | Promise<Outcome>;
 }
 

@@ -276,7 +276,7 @@ export function thrownEnd(
  * The end of a run whose real end could not be made or written. It brings nothing back and tells nobody, so nothing in it
  * can be at fault again; a run without an end would hold up its task for ever.
  */
-export function brokenEnd({ run, attempt, fence }: StartedRun, at: number, error: string): RunEnd {
+export function brokenEnd({ run, attempt, fence }: Omit<StartedRun, 'placeAt'>, at: number, error: string): RunEnd {
   return {
     run,
     attempt,

@@ -1,3 +1,5 @@
+import type { HostEnd, HostRules, HostVerdict } from '../../domain/outbound/hosts.ts';
+
 /** Requests to hosts that a task names: judged by the egress rules, bounded in time and size, redirects followed by rule. */
 export interface Outbound {
   call(request: OutboundRequest): Promise<OutboundEnd>;
@@ -62,4 +64,54 @@ export interface Egress {
     url: string,
     narrowedTo: readonly string[] | null,
   ): { readonly is: 'open'; readonly host: string } | { readonly is: 'refused'; readonly reason: string };
+}
+
+/** Places at hosts that several processes share. Where a process is alone they are in its memory. */
+export interface PlaceAsked {
+  readonly is: 'asked';
+  readonly host: string;
+  /** Whose turn it is: its task, or the run where it has none. */
+  readonly turn: string;
+  readonly rules: HostRules;
+}
+
+/** An attempt at a host that was known only now. */
+export interface Entering extends Omit<PlaceAsked, 'is'> {
+  readonly runId: string;
+  readonly fence: number;
+  readonly bootId: string;
+  /** It waits no more where it has to wait: it gives up. */
+  readonly isLast: boolean;
+}
+
+export interface PlaceLeft {
+  readonly host: string;
+  readonly runId: string;
+  readonly fence: number;
+  readonly end: HostEnd;
+  /** For how long it asked to be left alone. */
+  readonly heldUntil: number;
+}
+
+export interface HostStore {
+  /** Takes a place for an attempt that has begun; one that is held has its turn among those that wait. */
+  enterHost(entering: Entering, now: number): Promise<HostVerdict>;
+  /**
+   * Writes the ends of calls, each once and none of an attempt that was given up, and gives turns to those that wait, at other hosts
+   * as well. Answers how many were woken, and when turns are to be given again at hosts where somebody waits for that.
+   */
+  leaveHosts(
+    left: readonly PlaceLeft[],
+    others: readonly string[],
+    at: { readonly now: number; readonly rules: HostRules },
+  ): Promise<TurnsGiven>;
+  /** Runs that wait for something outside may begin now. */
+  wakeRuns(runIds: readonly string[], now: number): Promise<void>;
+  /** Hosts at which a process that is gone has left places. */
+  hostsLeft(): Promise<readonly string[]>;
+}
+
+export interface TurnsGiven {
+  readonly woken: number;
+  readonly next: readonly { readonly host: string; readonly at: number }[];
 }

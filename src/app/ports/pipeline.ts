@@ -18,6 +18,7 @@ import type { MediaKind, Shown } from '../../domain/shown.ts';
 import type { Booking, Costs, Reserved } from '../../domain/spending/usage.ts';
 import type { Definition, TaskState } from '../../domain/task.ts';
 import type { FileRef, Watched } from './blobs.ts';
+import type { PlaceAsked } from './outbound.ts';
 import type { Claimable } from './processes.ts';
 import type { Finished, Progress } from './runs.ts';
 
@@ -145,6 +146,8 @@ export type StartPlan =
       readonly interrupted: boolean;
       /** To be reserved first, with the end that the run comes to where its budgets have no room; absent where nothing is to be. */
       readonly reserve?: { readonly costs: Costs; readonly without: UnstartedEnd };
+      /** To be taken with it; without one it waits. */
+      readonly place?: PlaceAsked;
     }
   /** It begins no attempt, and stays in `backoff` until then with the reason as its error. */
   | {
@@ -176,6 +179,10 @@ export interface StartedRun {
   readonly run: StartableRun;
   readonly attempt: number;
   readonly fence: number;
+  /** The job that has named it; null or absent where it was found without one. */
+  readonly jobId?: string | null;
+  /** The host at which its start has taken a place; null where it took none. */
+  readonly placeAt: string | null;
 }
 
 export interface NewDelivery {
@@ -358,8 +365,6 @@ export interface RunStore {
   /** Running runs of this boot that somebody asked to stop. */
   cancelRequested(bootId: string): Promise<readonly string[]>;
   nextRunAt(now: number, claimable?: Claimable): Promise<number | null>;
-  /** Runs that wait for something outside may begin now. */
-  wakeRuns(runIds: readonly string[], now: number): Promise<void>;
 }
 
 export interface StartBatch extends Batch {
@@ -369,6 +374,8 @@ export interface StartBatch extends Batch {
   readonly without?: readonly string[];
   /** Of these alone, and nothing that was left behind. */
   readonly only?: readonly string[];
+  /** The job that has named a run; absent where none did. */
+  readonly jobOf?: (runId: string) => string | null;
   /** Runs that wait for their first attempt since then have jobs of their own. */
   readonly queuedBefore?: number;
 }

@@ -1,6 +1,7 @@
 /**
  * Hosts outside are spared: so many calls at once, so many a second, none while it asked to be left alone, and none but a try now
- * and then while it fails again and again. All instants are those of the monotonic clock.
+ * and then while it fails again and again. All instants are those of one clock: the monotonic one where a process is alone, else that of
+ * the database.
  *
  * The breaker is `closed`; when most of the calls of the last minute failed it is `open` until an instant, and then one call is let
  * through: if it goes well the breaker is closed, else it is open again, each time for longer.
@@ -75,6 +76,12 @@ export function placeTaken(state: HostState, now: number): HostState {
   };
 }
 
+/** The place that was kept for a run is taken: the call begins only now, and counts from now on. */
+export function keptTaken(state: HostState, keptAt: number, now: number): HostState {
+  const kept = state.began.indexOf(keptAt);
+  return kept === -1 ? state : { ...state, began: state.began.filter((_at, index) => index !== kept).concat(now) };
+}
+
 /** A place is given back, with what the call said about the host. */
 export function placeLeft(state: HostState, end: HostEnd, now: number): HostState {
   const left = { ...state, taken: Math.max(0, state.taken - 1) };
@@ -100,6 +107,58 @@ function afterTry(times: number, end: HostEnd, now: number): Pick<HostState, 'br
 /** The host asked to be left alone for so long. */
 export function hostHeld(state: HostState, until: number): HostState {
   return { ...state, heldUntil: Math.max(state.heldUntil, until) };
+}
+
+/** Tasks take turns: first the one with the fewest places, of these the one that follows the one whose turn was last, in the order of their ids. */
+export function nextInTurn(tasks: Iterable<string>, held: (task: string) => number, last: string): string | undefined {
+  let best: { readonly task: string; readonly held: number; readonly isAround: boolean } | undefined;
+  for (const task of tasks) {
+    const one = { task, held: held(task), isAround: task <= last };
+    if (best === undefined || isBefore(one, best)) best = one;
+  }
+  return best?.task;
+}
+
+interface InTurn {
+  readonly task: string;
+  readonly held: number;
+  /** Its turn comes after the end of the list. */
+  readonly isAround: boolean;
+}
+
+function isBefore(one: InTurn, other: InTurn): boolean {
+  if (one.held !== other.held) return one.held < other.held;
+  return one.isAround === other.isAround ? one.task < other.task : other.isAround;
+}
+
+/** A run that nobody wakes, because the process that would is gone, looks by itself after so long. */
+export const lookAgainMs = 30_000;
+/** A place is kept for so long; a run that was called off meanwhile never takes it. */
+export const keptMs = 5000;
+/** An attempt that has begun waits no longer than this for its place. */
+export const waitInAttemptMs = 5000;
+
+/** For people, why a run has to wait. */
+export function heldReason(host: string, { concurrency, perSecond }: HostRules, verdict: HostVerdict): string {
+  switch (verdict.is === 'held' ? verdict.because : 'busy') {
+    case 'pace':
+      return `${host} is called ${perSecond} times a second at most, and others go first`;
+    case 'askedToWait':
+      return `${host} asked to be left alone for a while`;
+    case 'broken':
+      return `${host} fails again and again, and is tried once in a while until it answers`;
+    case 'busy':
+      return `${host} is busy: ${concurrency} calls at once are the most`;
+  }
+}
+
+/** A host that fails again and again, and that nobody calls any more, is left alone no longer than this. */
+const brokenKeptMs = 86_400_000;
+
+/** The instant from which on nothing of a host needs to be remembered that nobody calls. */
+export function forgettableFrom({ began, heldUntil, ends, breaker }: HostState): number {
+  const over = [heldUntil, (began.at(-1) ?? 0) + secondMs, (ends.at(-1)?.at ?? 0) + windowMs];
+  return Math.max(...over, breaker.is === 'open' ? breaker.until + brokenKeptMs : 0);
 }
 
 /** Nothing of it needs to be remembered. */

@@ -7,8 +7,6 @@ import { connect, type Connected } from '../engine/connect.ts';
 export interface NotifyHints extends Hints {
   /** Resolves when the first connection hears. */
   readonly open: () => Promise<void>;
-  /** Nothing is heard over this address, because it is that of a pooler: everybody looks each second instead. */
-  readonly isDeaf: () => boolean;
   close(): Promise<void>;
 }
 
@@ -18,6 +16,8 @@ interface NotifyDeps {
   readonly processId: string;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
+  /** Nothing is heard over this address, because it is that of a pooler: everybody looks each second instead. */
+  readonly isDeaf?: boolean;
   /** The connection was lost: others over the same way may be as well, without knowing it. */
   readonly onLost?: () => void;
   readonly pace?: typeof paceMs;
@@ -26,14 +26,14 @@ interface NotifyDeps {
 const channel = 'cronogram';
 /**
  * `gather`: hints in a row are told by one statement, events later than the rest, because they come with every commit. `beat`: a connection that was cut without a word is found out by a word to itself;
- * more often would be most of what an idle process asks. `answer`: how long that word may take, and `echo` how long until it is heard. `retry`: the longest pause
+ * more often would be most of what an idle process asks. `answer`: how long that word may take. `retry`: the longest pause
  * before the next try, so that a database that is back is heard within seconds.
  */
-const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, echo: 1000, look: 1000, retry: 1000 };
+const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, look: 1000, retry: 1000 };
 
 export function createNotifyHints(given: NotifyDeps): NotifyHints {
-  const { onLost = () => undefined, pace = paceMs } = given;
-  const deps = { ...given, onLost, pace };
+  const { onLost = () => undefined, pace = paceMs, isDeaf = false } = given;
+  const deps = { ...given, onLost, pace, isDeaf };
   const listeners = createListeners();
   const ear = createEar(deps, listeners.tell);
   const line = createLine(deps, ear, {
@@ -46,9 +46,8 @@ export function createNotifyHints(given: NotifyDeps): NotifyHints {
     on: listeners.on,
     open: async () => {
       await line.open();
-      if (ear.isDeaf()) lookEachSecond(deps, line.isClosed, listeners.tellAll);
+      if (isDeaf) lookEachSecond(deps, line.isClosed, listeners.tellAll);
     },
-    isDeaf: ear.isDeaf,
     close: async () => {
       const last = line.close();
       if (last !== null) await outbox.sayLast(last);
@@ -77,11 +76,10 @@ function createListeners() {
   };
 }
 
-/** Takes words from the channel. It is deaf until it has heard one of its own. */
-function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly Hint[]) => void) {
-  let [isDeaf, wasHeard] = [true, false];
+/** Takes words from the channel. Its own come back as well, and say nothing new. */
+function createEar({ processId }: LineDeps, tell: (hints: readonly Hint[]) => void) {
+  let wasHeard = false;
   return {
-    isDeaf: () => isDeaf,
     /** Whether it has heard anything, whoever said it, since this was last asked. */
     wasHeard: (): boolean => {
       const was = wasHeard;
@@ -91,13 +89,7 @@ function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly 
     heard: (payload: string | undefined): void => {
       wasHeard = true;
       const { from, hints } = readWord(payload);
-      if (from === processId) isDeaf = false;
-      else tell(hints);
-    },
-    /** Resolves when it has heard one, or will not any more. */
-    echo: async (): Promise<void> => {
-      for (let waited = 0; isDeaf && waited < pace.echo; waited += pace.gather)
-        await new Promise<void>((resolve) => timer.after(pace.gather, resolve));
+      if (from !== processId) tell(hints);
     },
   };
 }
@@ -134,10 +126,6 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     connection = made;
     made.client.on('error', (error) => lose(made, error));
     made.client.on('end', () => lose(made, 'the connection has ended'));
-    if (ear.isDeaf()) {
-      await made.say([]);
-      await ear.echo();
-    }
     beat.start(made);
     opened();
   };
@@ -231,13 +219,13 @@ interface Line extends Connected {
   say(hints: readonly Hint[]): Promise<void>;
 }
 
-async function listen({ url, processId, pace }: LineDeps, heard: (payload?: string) => void): Promise<Line> {
+async function listen({ url, processId, pace, isDeaf }: LineDeps, heard: (payload?: string) => void): Promise<Line> {
   const made = await connect(url, `cronogram-hints ${processId}`.slice(0, 63), pace.answer);
   const { client } = made;
   let last: Promise<unknown> = Promise.resolve();
   try {
     client.on('notification', ({ payload }) => heard(payload));
-    await client.query(`listen ${channel}`);
+    if (!isDeaf) await client.query(`listen ${channel}`);
   } catch (error) {
     made.drop();
     throw error;

@@ -5,9 +5,10 @@ import { allOf, raw } from '../engine/sql.ts';
 import { all, one, select } from '../engine/statements.ts';
 import { isLostIn } from '../tables/work.ts';
 import { claimableIn } from './codec.ts';
+import { hostReads } from './hosts.ts';
 
 /** Looks of a runner that change nothing. */
-export const runLooks = { cancelRequested, nextRunAt };
+export const runLooks = { cancelRequested, nextRunAt, ...hostReads };
 
 const { runs } = columns;
 

@@ -15,7 +15,7 @@ import {
   text,
   type Sql,
 } from '../engine/sql.ts';
-import { all, insertAll, offer, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
+import { all, insertAll, one, select, update, updateAll, updateReturning } from '../engine/statements.ts';
 import { type Ending, tellNotices } from '../outbox/run-parts.ts';
 import { askBefore, tellNotApproved } from '../questions/approvals.ts';
 import { tellEvents, traced } from '../records/journal.ts';
@@ -27,7 +27,6 @@ import {
   claimableIn,
   notOf,
   consentIn,
-  offeredFields,
   readStartable,
   reservedIn,
   startableFields,
@@ -35,11 +34,12 @@ import {
   type StartableRow,
 } from './codec.ts';
 import { finishRuns } from './ends.ts';
+import { hostStore, withPlaces } from './hosts.ts';
 import { lost } from './looks.ts';
 import { countBegun } from './thread-runs.ts';
 
 /** Runs and their attempts. Each method is one transaction, guarded by status and fence. */
-export const runStore = { addRun, startRuns, finishRuns, noteProgress, wakeRuns };
+export const runStore = { addRun, startRuns, finishRuns, noteProgress, ...hostStore };
 
 const { runs } = columns;
 const released = { bootId: null, reservedAt: null } as const;
@@ -68,19 +68,21 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   if (found.length === 0) return { taken: 0, more: false, started: [] };
   const byId = new Map(found.map((one) => [one.id, one]));
   const read = found.map(readStartable);
-  const plans = yield* withRoom(yield* withTasksHeld(plan(read), byId), byId, at.now);
+  const paid = yield* withRoom(yield* withTasksHeld(plan(read), byId), byId, at.now);
+  const plans = yield* withPlaces(paid, (runId) => (byId.get(runId)?.fence ?? 0) + 1, { bootId, now: at.now });
   yield* closeInterrupted(plans, byId, at.now);
   yield* endUnstarted(plans, byId, at.now);
   yield* putOff(plans, byId, at.now);
   const starting = plans.filter((one) => one.does === 'start');
-  const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
+  const { now, jobOf = () => null } = at;
+  const started = yield* openAttempts({ starting, byId, bootId, now, jobOf });
   const more = found.length === at.limit || plans.length < found.length;
   const unpaid = plans.filter((one) => one.does === 'end' && one.reason === 'budget').length;
   return {
     taken: plans.length,
     more,
     ...unpaidIn(unpaid),
-    started: startedOf(started, { read, starting, now: at.now }),
+    started: startedOf(started, { read, starting, now, jobOf }),
   };
 }
 
@@ -287,9 +289,10 @@ interface Opening {
   readonly byId: ById;
   readonly bootId: string;
   readonly now: number;
+  readonly jobOf: (runId: string) => string | null;
 }
 
-function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[]> {
+function* openAttempts({ starting, byId, bootId, now, jobOf }: Opening): Script<string[]> {
   const claimed = yield* updateAll('runs', starting, {
     set: () => ({
       status: 'running',
@@ -306,7 +309,8 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     won.map((runId) => {
       const attempt = (byId.get(runId)?.attempts ?? 0) + 1;
       const chatId = byId.get(runId)?.chatId ?? null;
-      return { runId, attempt, status: 'running' as const, bootId, startedAt: now, chatId };
+      const jobId = jobOf(runId);
+      return { runId, attempt, status: 'running' as const, bootId, jobId, startedAt: now, chatId };
     }),
   );
   yield* tellEvents(
@@ -326,20 +330,24 @@ function startedOf(
     read,
     starting,
     now,
-  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now'>,
+    jobOf,
+  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now' | 'jobOf'>,
 ): StartedRun[] {
   const wins = new Set(won);
-  const fresh = new Map(starting.map((one) => [one.runId, one.does === 'start' ? one.reserve?.costs : undefined]));
+  const known = new Map(starting.flatMap((one) => (one.does === 'start' ? [[one.runId, one] as const] : [])));
   return read.flatMap((run) => {
     if ('unreadable' in run || !wins.has(run.id)) return [];
     const interruptions = run.interruptions + (run.status === 'running' ? 1 : 0);
-    const costs = fresh.get(run.id);
+    const { reserve, place } = known.get(run.id) ?? {};
+    const costs = reserve?.costs;
     const reserved = costs === undefined ? run.reserved : { costs, at: now };
     return [
       {
         run: { ...run, interruptions, reserved, startedAt: run.startedAt ?? now },
         attempt: run.attempts + 1,
         fence: run.fence + 1,
+        jobId: jobOf(run.id),
+        placeAt: place?.host ?? null,
       },
     ];
   });
@@ -354,10 +362,4 @@ function* noteProgress({ runId, fence, text: progress, at }: Progress): Script<v
       return { kind: 'run.progress', at, taskId, ref: runId, data };
     }),
   );
-}
-
-/** Those that were called off, or begin already, are left as they are. */
-function* wakeRuns(runIds: readonly string[], now: number): Script<void> {
-  const waiting = sql`id in ${list(runIds)} and status = 'backoff' and ready_at > ${now}`;
-  yield* offer({ runs: yield* updateReturning('runs', { readyAt: now }, waiting, offeredFields) });
 }

@@ -1,5 +1,6 @@
 import { blobChunksTable, blobRefsTable, blobsTable, watchesTable } from './blobs.ts';
 import type { Dialect } from './dialect.ts';
+import { hostCallsTable, hostsTable } from './hosts.ts';
 import {
   chatAliasesTable,
   chatsTable,
@@ -21,6 +22,7 @@ import {
   inboxTable,
   kvTable,
   paceTable,
+  pausedKindsTable,
   processesTable,
   setBacksTable,
   taskVersionsTable,
@@ -76,7 +78,10 @@ export function defineTables(d: Dialect) {
     budgets: budgetsTable(d),
     kv: kvTable(d),
     pace: paceTable(d),
+    hosts: hostsTable(d),
+    hostCalls: hostCallsTable(d),
     processes: processesTable(d),
+    pausedKinds: pausedKindsTable(d),
     told: toldTable(d),
     blobs: blobsTable(d),
     blobChunks: blobChunksTable(d),

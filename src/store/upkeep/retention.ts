@@ -6,7 +6,7 @@ import { dropExpiredBlobs, dropRefsOf } from '../blobs/refs.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, columnsOf, like, pick } from '../engine/fields.ts';
 import { limit as limited, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, one, returning, select } from '../engine/statements.ts';
+import { all, one, returning, run, select } from '../engine/statements.ts';
 import { dropAlbums } from '../outbox/albums.ts';
 import { cardLaneOf, taskLaneOf } from '../outbox/lanes.ts';
 import { rollUp } from '../spending/usage.ts';
@@ -336,6 +336,12 @@ function* dropExpired(at: {
         select digest from credentials where expires_at <= ${now} order by expires_at ${limit})`,
     ),
   };
+  // Runs that were called off while they waited for a host have left their rows.
+  yield* run(
+    sql`delete from host_calls where not exists (select 1 from runs r where r.id = host_calls.run_id and r.status in ${live})`,
+  );
+  yield* run(sql`delete from hosts where forgettable_from <= ${now}
+    and not exists (select 1 from host_calls c where c.host = hosts.host)`);
   const files = yield* dropExpiredBlobs(now);
   return {
     removed: { ...removed, blobs: files.removed },

@@ -30,6 +30,8 @@ const job: Job = {
   unconfirmed: [],
   runNumber: 1,
   attempt: 1,
+  fence: 1,
+  placeAt: null,
   startedAt: start,
   outgoingKey: 'key',
   progress: () => {},

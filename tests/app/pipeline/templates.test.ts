@@ -136,6 +136,8 @@ describe('a template that names the last result', () => {
       scopes: ['action:message'],
       unconfirmed: [],
       attempt: 1,
+      fence: 1,
+      placeAt: null,
       startedAt: start,
       outgoingKey: 'k',
       signal: new AbortController().signal,

@@ -14,8 +14,11 @@ const ofNobody = [
   'kv',
   'idempotency_keys',
   'downtimes',
+  'hosts',
+  'host_calls',
   'pace',
   'processes',
+  'paused_kinds',
   'set_backs',
   'tokens',
 ];

@@ -332,7 +332,7 @@ export function refusedRunTests(open: OpenWorld): void {
     await world.store.letRunsGo(bootId, []);
     const { started } = await world.store.startRuns(ready, bootId, startAll);
     const [fresh] = started;
-    const stale = { ...started[0], fence: 1, attempt: 1, run: fresh?.run as StartableRun };
+    const stale = { ...started[0], fence: 1, attempt: 1, placeAt: null, run: fresh?.run as StartableRun };
 
     expect(await world.store.finishRuns([endOf(stale)])).toEqual({ written: 0, autoPaused: [] });
     expect(await oneTaskRun(world, task.id)).toMatchObject({

@@ -9,7 +9,7 @@ import type { Action, Job, Outcome } from '../action.ts';
 import { namesLast, variablesOf } from '../variables.ts';
 import { readAnswer } from './answer.ts';
 import { usesOfAuth } from './auth.ts';
-import type { Hold, Hosts, Place } from './hosts.ts';
+import type { Hold, Hosts, Place } from './hosts/hosts.ts';
 import { maskedAnswer, maskedEnd, maskedValue, maskOf, type Mask } from './masked.ts';
 import { proven, type ProofDeps, type Unproven } from './proof.ts';
 import { callOf, checkForm } from './request.ts';
@@ -70,7 +70,7 @@ export function httpAction(deps: HttpDeps): Action {
     hold: ({ spec, ...who }, now) => {
       const host = settingsIn(spec)?.host ?? null;
       const hold = host === null ? null : hosts.hold(host, who);
-      return hold === null ? null : { until: now + hold.afterMs, reason: hold.reason };
+      return hold?.is === 'held' ? { until: now + hold.afterMs, reason: hold.reason } : hold;
     },
     cutOff: (error) => dataWithout('TIMEOUT', error),
     run: async (job) => invalidAsOutcome(() => carriedOut(deps, job)),

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/outside.ts';
 import type { Revealed, RunSecrets } from '../../ports/secrets.ts';
 import type { Job, Outcome } from '../action.ts';
 import { secretsOfAuth, type HttpAuth, type OAuth2, type SecretRef } from './auth.ts';
-import type { Hosts } from './hosts.ts';
+import type { Hosts } from './hosts/hosts.ts';
 import { headerValue } from './refusal.ts';
 import { namesIn, revealedIn, type Call } from './secret-marks.ts';
 import type { AccessTokens, Obtained, Spent } from './tokens.ts';
@@ -172,10 +172,7 @@ async function token(
     rejected,
     narrowedTo,
     // A run holds one place at its target already, and asks there for nothing more.
-    enter: async () =>
-      server === host
-        ? null
-        : deps.hosts.enter(server, { runId: `${job.runId} token`, taskId: job.taskId }, job.signal),
+    enter: async () => (server === host ? null : deps.hosts.enter(server, job, job.signal)),
     signal: job.signal,
   });
 }

@@ -5,7 +5,7 @@ import type { Clock, Digest, Ids, Log } from '../../ports/outside.ts';
 import type { Revealed, RunSecrets, Vault } from '../../ports/secrets.ts';
 import type { Outcome } from '../action.ts';
 import type { OAuth2, SecretRef } from './auth.ts';
-import type { Hold, Place } from './hosts.ts';
+import type { Hold, Place } from './hosts/hosts.ts';
 
 /**
  * Access tokens of OAuth 2. One is kept, sealed, until shortly before its end, for the settings and the secrets for which it was given.

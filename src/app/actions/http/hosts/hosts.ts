@@ -1,27 +1,44 @@
 import {
   freshHost,
+  heldReason,
   hostHeld,
   hostVerdict,
   isForgettable,
+  keptMs,
+  lookAgainMs,
   placeLeft,
   placeTaken,
+  waitInAttemptMs,
   type HostEnd,
   type HostRules,
   type HostState,
   type HostVerdict,
-} from '../../../domain/outbound/hosts.ts';
-import type { Stopwatch, Timer } from '../../ports/outside.ts';
-import { createQueue, type Queue, type Waiter } from './host-queue.ts';
+} from '../../../../domain/outbound/hosts.ts';
+import type { PlaceAsked } from '../../../ports/outbound.ts';
+import type { Stopwatch, Timer } from '../../../ports/outside.ts';
+import { createQueue, type Queue, type Waiter } from './queue.ts';
 
 /**
- * Places at hosts. A run asks for one before its attempt begins; where there is none it waits in the store and is woken when its turn
+ * Places at hosts, in the memory of a process that is alone. A run asks for one before its attempt begins; where there is none it waits in the store and is woken when its turn
  * comes, and its place is kept for it until it begins. Tasks take turns, so a task with many runs does not keep out the others.
  */
 export interface Hosts {
-  /** Null when a place is kept for the run, so that it may begin now. */
-  hold(host: string, who: Waiter): Hold | null;
+  /** Null when a place is kept for the run, so that it may begin now; where several processes share places, its start takes one. */
+  hold(host: string, who: Waiter): Hold | PlaceAsked | null;
   /** Takes the place that is kept, or waits a little for one: of a host that was known only now. */
-  enter(host: string, who: Waiter, signal: AbortSignal): Promise<Place | Hold>;
+  enter(host: string, who: Entrant, signal: AbortSignal): Promise<Place | Hold>;
+  /** At the end of the process: tells of places that were given back. What cannot be told then is free with all that it held. */
+  stop(): Promise<void>;
+  /** A process is gone: its places are free. */
+  freed(): void;
+}
+
+/** An attempt that has begun. */
+export interface Entrant extends Waiter {
+  /** By it the attempt is told from one that was given up. */
+  readonly fence: number;
+  /** The host at which its start has taken a place; null where it took none. */
+  readonly placeAt: string | null;
 }
 
 export interface Hold {
@@ -44,12 +61,6 @@ export interface HostsDeps {
   readonly wake: (runIds: readonly string[]) => void;
 }
 
-/** A run that is not woken, because the process that knew of it is gone, looks by itself after so long. */
-const lookAgainMs = 30_000;
-/** A place is kept for so long; a run that was called off meanwhile never takes it. */
-const keptMs = 5000;
-/** An attempt that has begun waits no longer than this for its place. */
-const waitInAttemptMs = 5000;
 /** More than this at one host wait without a turn, and look again by themselves. */
 const waitersMax = 10_000;
 /** Hosts that are remembered before those are forgotten that nobody calls. */
@@ -68,6 +79,8 @@ export function createHosts(deps: HostsDeps): Hosts {
   return {
     hold: (host, who) => hostOf(host).hold(who),
     enter: (host, who, signal) => hostOf(host).enter(who, signal),
+    stop: async () => undefined,
+    freed: () => undefined,
   };
 }
 
@@ -172,7 +185,7 @@ function createHost(name: string, deps: HostsDeps) {
 
   const holdOf = (verdict: HostVerdict): Hold => {
     const opensIn = verdict.is === 'held' && verdict.until !== null ? verdict.until - stopwatch.elapsed() : 0;
-    return { is: 'held', afterMs: Math.max(lookAgainMs, opensIn), reason: reasonOf(name, rules, verdict) };
+    return { is: 'held', afterMs: Math.max(lookAgainMs, opensIn), reason: heldReason(name, rules, verdict) };
   };
 
   /** Resolves when a place is kept for the run, and when it gives up. */
@@ -209,17 +222,4 @@ function createHost(name: string, deps: HostsDeps) {
       return turns.take(who.runId) ?? holdOf(turns.verdict());
     },
   };
-}
-
-function reasonOf(host: string, { concurrency, perSecond }: HostRules, verdict: HostVerdict): string {
-  switch (verdict.is === 'held' ? verdict.because : 'busy') {
-    case 'pace':
-      return `${host} is called ${perSecond} times a second at most, and others go first`;
-    case 'askedToWait':
-      return `${host} asked to be left alone for a while`;
-    case 'broken':
-      return `${host} fails again and again, and is tried once in a while until it answers`;
-    case 'busy':
-      return `${host} is busy: ${concurrency} calls at once are the most`;
-  }
 }

@@ -128,7 +128,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     fleet({
       ...options,
       seed,
-      minutes: Number(given.minutes),
+      minutes: Math.min(Number(given.minutes), fleetMinutesMax),
       calmMs: 20_000,
       tasks: Number(given.fleet),
       shown: Math.ceil(Number(given.fleet) * 0.04),
@@ -144,6 +144,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
+
+/** All rows of a fleet are read at once for its proofs, and each minute leaves tens of thousands. */
+const fleetMinutesMax = 12;
 
 const wholeDay = {
   tasks: 200,

@@ -11,6 +11,7 @@ import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { fleet } from './fleet/fleet.ts';
+import { together } from './fleet/together.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
@@ -141,6 +142,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       ...{ seed, minutes: 4, calmMs: 20_000, tasks: 60, shown: 60, everySeconds: 60, forums: 6 },
       pace: realPace,
     }),
+  together,
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };

@@ -13,14 +13,15 @@ async function aDatabase() {
   const onLost = (error: Error) => {
     throw error;
   };
-  const { store, close } = await openStore({
+  const opened = await openStore({
     url: database.url,
     holder: { pid: 1, host: 'here', since: 0 },
     shared: { onStandby: () => undefined },
     timer: systemTimer,
     onLost,
   });
-  onTestFinished(close);
+  onTestFinished(() => opened.close());
+  const { store } = opened;
   const make = buildersOf(countingIds());
   const claim = () => store.claimDue({ now: nine, limit: 100 }, (due) => due.map((row) => make.claim(readable(row))));
   return { url: database.url, world: { store, make }, claim };

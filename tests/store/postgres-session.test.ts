@@ -12,7 +12,7 @@ import { openWay } from '../support/way.ts';
 const pace = { proof: 50, answer: 400, retry: 10 };
 
 /** A database behind a way, stores over it, and what is told of their sessions. */
-async function aPlace() {
+async function aPlace(paceMs = pace) {
   const database = await freshPostgres();
   const way = await openWay(database.url);
   const direct = new pg.Client({ connectionString: database.url });
@@ -26,7 +26,7 @@ async function aPlace() {
     onLost: (error: Error) => void told.push(`lost: ${error.message}`),
     onAway: (error: Error | null) => void told.push(error === null ? 'back' : 'away'),
     timer: systemTimer,
-    pace,
+    pace: paceMs,
   });
   const opened: Opened[] = [];
   const close = async () => {
@@ -152,6 +152,18 @@ test('the lock is taken again after the connection that holds it was ended by ha
   await ask(end(scheduler));
   await until(() => told.includes('back'));
   expect(told).toEqual(['away', 'back']);
+  expect(await writes(opened)).toBe('written');
+});
+
+test('a try to take the lock again that leads nowhere holds up nobody for long', async () => {
+  const { open, told, way } = await aPlace({ ...pace, answer: 60_000 });
+  const opened = await open();
+  way.cut();
+  way.mend();
+  way.block();
+  await until(() => told.includes('away'));
+  way.mend();
+  await expect.poll(() => told, { timeout: 20_000 }).toEqual(['away', 'back']);
   expect(await writes(opened)).toBe('written');
 });
 

@@ -103,7 +103,7 @@ interface LineCalls {
 /** The connection: opened again whenever it is lost, until it is closed. */
 function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened, heardAgain }: LineCalls) {
   const { timer, log, onLost, pace } = deps;
-  let connection: Connected | null = null;
+  let connection: Line | null = null;
   let [isClosed, failures] = [false, 0];
   const beat = createBeat(deps, {
     isOn: (on) => on === connection,
@@ -111,7 +111,7 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     wasHeard: ear.wasHeard,
   });
 
-  const lose = (from: Connected, error: unknown) => {
+  const lose = (from: Line, error: unknown) => {
     if (from !== connection || isClosed) return;
     connection = null;
     beat.stop();
@@ -148,10 +148,10 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     open,
     lose,
     /** Null while it is lost. */
-    current: (): Connected | null => connection,
+    current: (): Line | null => connection,
     isClosed: () => isClosed,
     /** Answers what was open until now, for the last words. */
-    close: (): Connected | null => {
+    close: (): Line | null => {
       isClosed = true;
       beat.stop();
       const last = connection;
@@ -162,18 +162,18 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
 }
 
 interface BeatCalls {
-  readonly isOn: (on: Connected) => boolean;
-  readonly failed: (on: Connected, error: unknown) => void;
+  readonly isOn: (on: Line) => boolean;
+  readonly failed: (on: Line, error: unknown) => void;
   readonly wasHeard: () => boolean;
 }
 
 /** A word on the connection from time to time, as long as it is on and nothing is heard: each renewal of a process says one. */
-function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed, wasHeard }: BeatCalls) {
+function createBeat({ timer, pace }: LineDeps, { isOn, failed, wasHeard }: BeatCalls) {
   let callOff = () => {};
-  const start = (on: Connected): void => {
+  const start = (on: Line): void => {
     callOff = timer.after(pace.beat, () => {
       if (wasHeard() && isOn(on)) return start(on);
-      say(on, processId, []).then(
+      on.say([]).then(
         () => isOn(on) && start(on),
         (error: unknown) => failed(on, error),
       );
@@ -183,7 +183,7 @@ function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed, wasHea
 }
 
 /** Hints for the others, kept until they are told. */
-function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
+function createOutbox({ timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
   const waiting = new Set<Hint>();
   let flushAt = Infinity;
   const flush = async (): Promise<void> => {
@@ -193,7 +193,7 @@ function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typ
     const hints = [...waiting];
     waiting.clear();
     try {
-      await say(on, processId, hints);
+      await on.say(hints);
     } catch (error) {
       for (const hint of hints) waiting.add(hint);
       line.lose(on, error);
@@ -208,30 +208,37 @@ function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typ
       timer.after(ms, () => void flush());
     },
     flush,
-    sayLast: async (on: Connected): Promise<void> => {
-      if (waiting.size > 0) await say(on, processId, [...waiting]).catch(() => undefined);
+    sayLast: async (on: Line): Promise<void> => {
+      if (waiting.size > 0) await on.say([...waiting]).catch(() => undefined);
     },
   };
 }
 
-async function say(on: Connected, from: string, hints: readonly Hint[]): Promise<void> {
-  await on.client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from, hints })]);
+/** A connection that hears what is said on the channel, and takes one word after the other to say. */
+interface Line extends Connected {
+  say(hints: readonly Hint[]): Promise<void>;
 }
 
-/** A connection that hears what is said on the channel. */
-async function listen(
-  { url, processId, pace, isDeaf }: LineDeps,
-  heard: (payload?: string) => void,
-): Promise<Connected> {
+async function listen({ url, processId, pace, isDeaf }: LineDeps, heard: (payload?: string) => void): Promise<Line> {
   const made = await connect(url, `cronogram-hints ${processId}`.slice(0, 63), pace.answer);
+  const { client } = made;
+  let last: Promise<unknown> = Promise.resolve();
   try {
-    made.client.on('notification', ({ payload }) => heard(payload));
-    if (!isDeaf) await made.client.query(`listen ${channel}`);
+    client.on('notification', ({ payload }) => heard(payload));
+    if (!isDeaf) await client.query(`listen ${channel}`);
   } catch (error) {
     made.drop();
     throw error;
   }
-  return made;
+  return {
+    ...made,
+    say: async (hints) => {
+      const word = JSON.stringify({ from: processId, hints });
+      const said = last.then(() => client.query('select pg_notify($1, $2)', [channel, word]));
+      last = said.catch(() => undefined);
+      await said;
+    },
+  };
 }
 
 function lookEachSecond({ timer, log, pace }: LineDeps, isClosed: () => boolean, tellAll: () => void): void {

@@ -95,7 +95,7 @@ test('a process knows by its addresses whether it can listen: not over a pooler,
   onTestFinished(() => pooler.close());
   const eventsOf = async (directUrl?: string) => {
     const log = memoryLog();
-    const { close } = await openStore({
+    const opened = await openStore({
       url: pooler.url,
       directUrl,
       shared: { onStandby: () => undefined },
@@ -104,7 +104,7 @@ test('a process knows by its addresses whether it can listen: not over a pooler,
       log,
       onLost: () => undefined,
     });
-    await close();
+    await opened.close();
     return log.lines.map(({ event }) => event).filter((event) => event.startsWith('hints'));
   };
   expect(await eventsOf()).toEqual(['hints_deaf']);

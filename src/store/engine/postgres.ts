@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { leaseMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { leaseMs, lockWaitMaxMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -28,7 +28,7 @@ export interface Pool extends Connections {
 }
 
 const bounded = (until: '' | 'local' = '') =>
-  `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
+  `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}; set ${until} lock_timeout = ${lockWaitMaxMs}`;
 /** The same while the server waits until a process that stands still takes an answer, which it counts as work of its own. */
 const boundedAnswers = `set tcp_user_timeout = ${openTransactionMaxMs}`;
 
@@ -307,13 +307,15 @@ function beside(places: readonly Holds[]): string {
 }
 
 /**
- * Serialisation failure and deadlock, and the unique live run of a task: a row lock is taken after the statement has
+ * Serialisation failure and deadlock, a row that was waited for too long, and the unique live run of a task: a row lock is taken after the statement has
  * looked around, so a run that was committed in between is seen only when the script looks again.
  */
 function isConflict(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
+  return conflicts.has(code) || (code === '23505' && constraint === 'runs_exclusive');
 }
+
+const conflicts: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
 
 function columnsOf(tuples: readonly Tuple[]): Value[][] {
   const width = tuples[0]?.length ?? 0;

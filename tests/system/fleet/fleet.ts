@@ -155,6 +155,7 @@ async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: st
       `faults: ${happened.map(({ what, name, from, to }) => `${name} ${what} ${((to - from) / 1000).toFixed(0)} s`).join(', ')}`,
       `slots: ${countsOf(rows.occurrences.map(({ status, reason }) => (reason === null ? status : `${status} (${reason})`)))}`,
       `late before the first fault: ${latenessOf(rows, calmFrom, calmUntil)}; from then on: ${latenessOf(rows, calmUntil, asked)}`,
+      ...(plan.pace === undefined ? [] : [paceOf(telegram, plan.pace)]),
       `attempts by process: ${countsOf(rows.attempts.map(({ boot_id: boot }) => boot.slice(-6)))}`,
     ],
   };
@@ -316,6 +317,21 @@ function latenessOf({ occurrences, attempts, runs }: Rows, from: number, to: num
     .toSorted((a, b) => a - b);
   const at = (share: number) => late[Math.floor(late.length * share)] ?? 0;
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${late.at(-1) ?? 0} ms of ${late.length}`;
+}
+
+/** What a group counts towards its limit. */
+const isCounted = (method: string) => /^(send|edit|createForumTopic)/.test(method);
+
+/** The first topics, results and cards of all groups at once, beside the least time that the limit of a group allows. */
+function paceOf({ seen, forums }: Telegram, { group, chat }: Pace): string {
+  const calls = seen().calls.filter(({ method, status }) => status === 200 && isCounted(method));
+  const shares = forums.map((forum) => {
+    const own = calls.filter(({ params }) => Number(params['chat_id']) === forum).slice(0, group + group / 2);
+    const leastMs = 60_000 * Math.floor((own.length - 1) / group) + (1000 / chat) * ((own.length - 1) % group);
+    return ((own.at(-1)?.at ?? 0) - (own[0]?.at ?? 0)) / leastMs;
+  });
+  const told = shares.map((share) => share.toFixed(2)).join(', ');
+  return `the first ${group + group / 2} calls of each group took ${told} of the least time; 429: ${seen().calls.filter(({ status }) => status === 429).length}`;
 }
 
 function countsOf(words: readonly string[]): string {

@@ -360,7 +360,15 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
     operations: heard('operations', {
       status: async () => status,
       usage: async () => usage,
-      tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
+      tick: async () => ({
+        scheduled: 1,
+        started: 1,
+        deliveries: 1,
+        reminders: 0,
+        more: false,
+        failed: [],
+        elsewhere: false,
+      }),
       retentionDays: 90,
       timezone: 'UTC',
     }),

@@ -1,7 +1,6 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { KindPause, Standstill } from '../../domain/processes/process.ts';
-import type { Hosts } from '../actions/http/hosts/hosts.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { World } from '../ports/outside.ts';
@@ -31,7 +30,7 @@ interface By {
 interface Hearing {
   readonly jobs: Pick<Jobs, 'freed' | 'due' | 'resumed'>;
   readonly downtimes: Pick<Downtimes, 'signs'>;
-  readonly hosts: Pick<Hosts, 'freed'>;
+  readonly hosts: { freed(): void };
 }
 
 type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'onFree' | 'onDue' | 'signs'> &

@@ -53,11 +53,41 @@ const sections: Readonly<Record<string, Section>> = {
   cli: { title: 'Command line', about: 'From the start of the process to its end.' },
   start: { title: 'Start', about: 'A server on a file with a million tasks.' },
   space: { title: 'Disk', about: 'The growth of the database file, as the product itself writes it.' },
+  cluster: {
+    title: 'Several workers on one Postgres',
+    about:
+      'Processes as an operator starts them, and a Postgres whose commits wait for the disk, all on the same cores.',
+  },
+  'cluster-lateness': {
+    title: 'Lateness on Postgres',
+    about: 'With 100,000 other tasks in the database, from the slot to the start of its action.',
+  },
+  'cluster-claim': {
+    title: 'Due slots on Postgres',
+    about: 'By the scheduler of one process, each batch committed to the disk with its jobs.',
+  },
+  scale: {
+    title: 'What grows with tasks and with runs',
+    about: 'On a Postgres whose commits wait for the disk.',
+  },
+  'due-curve': {
+    title: 'The day of so many tasks',
+    about:
+      'Calculated, second by second, for a mix of tasks as people make them; how late slots are at a rate is how long they wait for those before them, beside what jitter itself adds.',
+  },
   why: { title: 'Why', about: 'Questions about a task with a million slots.' },
   retention: { title: 'Retention', about: 'The nightly removal of history while the server works.' },
   schedule: { title: 'Schedules', about: 'The calculation of slots alone, without a database.' },
   words: { title: 'Plain words', about: 'A typed phrase into a schedule.' },
 };
+
+/** Pages with figures. */
+export const pages = ['docs/measured.md', 'docs/scale.md'] as const;
+const ofScale = ['cluster', 'cluster-lateness', 'cluster-claim', 'scale', 'due-curve'];
+
+export function pageOf(bench: string): (typeof pages)[number] {
+  return ofScale.includes(bench) ? 'docs/scale.md' : 'docs/measured.md';
+}
 
 const begin = '<!-- figures: written by npm run measured -->';
 const end = '<!-- end of the figures -->';

@@ -159,7 +159,7 @@ type Removing = Pick<Awaited<ReturnType<typeof openProcess>>, 'store'> & { reado
 /** All of that history but what each task keeps, a year later, and the vacuum after it. */
 async function removal(client: pg.Client, { store, now }: Removing): Promise<Figure[]> {
   const later = now + 365 * day;
-  await client.query(`update tasks set state = 'deleted', deleted_at = ${now}`);
+  await client.query(`update tasks set state = 'deleted', next_at = null, deleted_at = ${now}`);
   const wal = await walOf(client);
   const from = performance.now();
   let slots = 0;

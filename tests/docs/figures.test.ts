@@ -51,6 +51,7 @@ it('says when the tree was changed, and refuses a page without marks', () => {
   const { circumstances } = run;
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, isChanged: true } })).toContain('with changes');
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, commit: null } })).toContain('without a commit');
+  expect(pageWith(page, { ...run, circumstances: { ...circumstances, load: 12 } })).toContain('(load 12.0)');
   expect(() => pageWith('# Measured', run)).toThrow('marks');
 });
 

@@ -11,6 +11,8 @@ export interface Circumstances {
   readonly system: string;
   readonly cores: number;
   readonly memoryGb: number;
+  /** What else the computer had to do when the run began; absent where that was nothing to speak of. */
+  readonly load?: number;
 }
 
 export interface MeasuredRun {
@@ -111,9 +113,13 @@ function figuresText({ circumstances, figures }: MeasuredRun): string {
   return [sentence(circumstances), ...parts].join('\n\n');
 }
 
-function sentence({ commit, isChanged, date, node, system, cores, memoryGb }: Circumstances): string {
+function sentence({ commit, isChanged, date, node, system, cores, memoryGb, load }: Circumstances): string {
+  const busy =
+    load === undefined
+      ? ''
+      : ` The computer had much else to do (load ${shown(load)}): times and rates are worse than on a quiet one.`;
   const tree = commit === null ? 'a tree without a commit' : `commit \`${commit}\`${isChanged ? ' with changes' : ''}`;
-  return `One run on ${date} of ${tree}: Node ${node} on ${system}, ${cores} cores, ${memoryGb} GB of memory.`;
+  return `One run on ${date} of ${tree}: Node ${node} on ${system}, ${cores} cores, ${memoryGb} GB of memory.${busy}`;
 }
 
 function table(figures: readonly Figure[]): string {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism, totalmem, type } from 'node:os';
+import { availableParallelism, loadavg, totalmem, type } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -61,7 +61,14 @@ function circumstancesAt(moment: Date): Circumstances {
     system: `${type()} ${process.arch}`,
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 1024 ** 3),
+    ...loadNow(),
   };
+}
+
+/** Programs that wait for a core beside this one. */
+function loadNow(): Pick<Circumstances, 'load'> {
+  const [load = 0] = loadavg();
+  return load < availableParallelism() ? {} : { load };
 }
 
 function git(...words: readonly string[]): string | null {

@@ -11,6 +11,7 @@ import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { fleet } from './fleet/fleet.ts';
+import { together } from './fleet/together.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
@@ -128,7 +129,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     fleet({
       ...options,
       seed,
-      minutes: Number(given.minutes),
+      minutes: Math.min(Number(given.minutes), fleetMinutesMax),
       calmMs: 20_000,
       tasks: Number(given.fleet),
       shown: Math.ceil(Number(given.fleet) * 0.04),
@@ -141,9 +142,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       ...{ seed, minutes: 4, calmMs: 20_000, tasks: 60, shown: 60, everySeconds: 60, forums: 6 },
       pace: realPace,
     }),
+  together,
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
+
+/** All rows of a fleet are read at once for its proofs, and each minute leaves tens of thousands. */
+const fleetMinutesMax = 12;
 
 const wholeDay = {
   tasks: 200,

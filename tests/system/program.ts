@@ -18,6 +18,7 @@ export interface Boot {
   readonly url: Promise<string | null>;
   readonly exit: Promise<Exit>;
   readonly isAlive: () => boolean;
+  readonly isKilled: () => boolean;
   readonly log: readonly LogLine[];
   readonly errors: () => string;
   kill(): Promise<Exit>;
@@ -139,6 +140,7 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload, 
     url,
     exit,
     isAlive: () => children.has(child),
+    isKilled: () => child.signalCode === 'SIGKILL',
     log,
     errors: () => errors,
     kill: () => end('SIGKILL'),

@@ -5,7 +5,7 @@ import { chanceFrom, type Chance } from '../../support/chance.ts';
 import { createDatabase, startPostgres, type PostgresHands } from '../../support/postgres-server.ts';
 import { breachesOf, callsOf, secondsFrom, slotsOf } from '../account.ts';
 import { create } from '../api.ts';
-import { becomes, type StartOptions } from '../program.ts';
+import { becomes, type Boot, type StartOptions } from '../program.ts';
 import { openTarget, type Target } from '../target.ts';
 import { openTelegram, threadOf, type Pace, type Telegram } from '../telegram.ts';
 import {
@@ -122,6 +122,7 @@ async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: st
   const happened = await faultsFor(fleet, plan.minutes * 60_000);
   const isReadyAgain = await becomes(async () => (await Promise.all(members.map(isReady))).every(Boolean), 60_000);
   const held = await heldUp(databaseUrl);
+  const own = ownEnds(members);
   const asked = Date.now();
   // What brings work in stops first, so that the workers end what is there.
   const codes: (readonly [string, number | null])[] = [];
@@ -147,7 +148,7 @@ async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: st
         codes,
       ),
       ...missing(happened),
-      ...ownEnds(fleet, happened),
+      ...own,
     ],
     figures: [
       `seed ${plan.seed}, ${plan.minutes} minutes of faults at ${(plan.tasks / plan.everySeconds).toFixed(0)} due/s; ${created.length} tasks, ${proof.slots} slots, ${proof.inGaps} of them in gaps; ${rows.runs.length} runs, ${target.arrivals.length} calls`,
@@ -234,6 +235,9 @@ function inAnyOrder<T>(items: readonly T[], random: Chance): T[] {
 
 async function oneFault({ members, again }: Fleet, { role, what, forMs }: Wish, random: Chance): Promise<Suffered> {
   const member = random.pick(members.filter((one) => one.role === role && !one.isBusy));
+  // Of one that has ended by itself its last words are told at the end.
+  if (!bootOf(member).isAlive()) again(member);
+  await bootOf(member).url;
   return suffer(member, what, { forMs, again: () => again(member) });
 }
 
@@ -259,12 +263,11 @@ function missing(happened: readonly Suffered[]): Breach[] {
 }
 
 /** Only `kill -9` of ours ends a process. */
-function ownEnds({ members }: Fleet, happened: readonly Suffered[]): Breach[] {
-  const rows = members.flatMap((member) => {
-    const kills = happened.filter(({ name, what }) => name === member.name && what === 'kill').length;
-    return member.boots.length === kills + 1 ? [] : [{ name: member.name, boots: member.boots.length, kills }];
-  });
-  return rows.length === 0 ? [] : [{ promise: 'no process ends by itself', rows }];
+function ownEnds(members: readonly Member[]): Breach[] {
+  const ended = members.flatMap(({ name, boots }) =>
+    boots.filter((boot) => !boot.isAlive() && !boot.isKilled()).map((boot) => ({ name, ...wordsOf(boot) })),
+  );
+  return ended.length === 0 ? [] : [{ promise: 'no process ends by itself', rows: ended }];
 }
 
 const afterFaultMs = 60_000;
@@ -293,8 +296,10 @@ const heldUpText = `select (
   (select count(*) from deliveries where kind = 'result' and status in ('pending', 'sending', 'unknown', 'blocked') and created_at < $1)
 )::int as held`;
 
-function lastWords(member: Member) {
-  return { name: member.name, log: bootOf(member).log.slice(-5), errors: bootOf(member).errors().slice(-500) };
+const lastWords = (member: Member) => ({ name: member.name, ...wordsOf(bootOf(member)) });
+
+function wordsOf({ log, errors }: Boot) {
+  return { log: log.slice(-5), errors: errors().slice(-1500) };
 }
 
 /** Of messages, because what is called outside may have to wait for the call before it. */

@@ -38,6 +38,7 @@ export const {
   credentials,
   secrets,
   processes,
+  pausedKinds,
   pace,
   hosts,
   hostCalls,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as limits from '../domain/limits.ts';
-import { facts, operation, strict, timezone } from './operation.ts';
+import { facts, instant, noBody, operation, strict, text, timezone } from './operation.ts';
 import { policies } from './policies.ts';
 import { runAnswer } from './runs.ts';
 import { scheduleInput } from './schedules.ts';
@@ -34,6 +34,9 @@ const kind = strict({
   needs_text: z.boolean().meta({ description: 'It works on the instructions of its task.' }),
   fields: z.array(field).meta({ description: 'The settings beside kind.' }),
   example: facts,
+  paused: strict({ since: instant, by: z.string() }).nullable().meta({
+    description: 'Since when nothing of it begins, and who has paused it; its runs wait. Null while it goes on.',
+  }),
 }).meta({ id: 'ActionKind' });
 
 const cost = strict({
@@ -96,12 +99,33 @@ const testBody = strict({
 
 const tag = 'actions';
 
+const pausing = {
+  scope: 'admin',
+  tag,
+  params: strict({ kind: z.string().max(64).meta({ description: 'As GET /v1/actions lists it.', example: 'http' }) }),
+  body: noBody,
+  answer: strict({
+    kind: z.string(),
+    paused: strict({ since: instant, by: z.string() }).nullable(),
+    entry_id: text.meta({ description: 'The entry in the audit; null when nothing changed.' }),
+  }),
+  refuses: ['not_found'],
+} as const;
+
 export const actionOperations = {
   listActions: operation('get', '/v1/actions', {
     scope: 'read',
     tag,
     summary: 'List the kinds of actions, with their settings',
     answer: strict({ actions: z.array(kind) }),
+  }),
+  pauseKind: operation('post', '/v1/actions/{kind}/pause', {
+    ...pausing,
+    summary: 'Let nothing of a kind begin, on the whole server: its runs wait until it is resumed',
+  }),
+  resumeKind: operation('post', '/v1/actions/{kind}/resume', {
+    ...pausing,
+    summary: 'Let a kind go on: everything that waits begins, late as it is',
   }),
   previewAction: operation('post', '/v1/actions/preview', {
     scope: 'read',
@@ -119,6 +143,6 @@ export const actionOperations = {
     idempotent: true,
     answer: runAnswer,
     statuses: [202],
-    refuses: ['invalid_action', 'invalid_thread_key', 'not_found'],
+    refuses: ['invalid_action', 'invalid_thread_key', 'not_found', 'kind_paused'],
   }),
 } as const;

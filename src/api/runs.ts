@@ -20,7 +20,7 @@ import {
 } from './operation.ts';
 import { taskAnswer } from './tasks.ts';
 
-const attempt = strict({
+export const attempt = strict({
   attempt: z.int(),
   status: z.enum(['running', 'succeeded', 'failed', 'timed_out', 'interrupted', 'cancelled']),
   started_at: instant,
@@ -124,7 +124,21 @@ export const runAnswer = strict({
   trace_id: traceId,
   ...work,
 }).meta({ id: 'Run' });
-export const ranNow = strict({ task: taskAnswer, task_run: taskRunAnswer });
+/** A run that was asked for by hand, and what keeps it from beginning at once. */
+export const ranNow = strict({
+  task: taskAnswer,
+  task_run: taskRunAnswer,
+  waits_for: strict({
+    reason: z.enum(['no_worker', 'kind_paused']),
+    since: instant,
+    by: text.meta({ description: 'Who has paused the kind.' }),
+  })
+    .nullable()
+    .meta({
+      description:
+        'What it waits for: a worker, as the scheduler is paused since then, or its kind of action, until that is resumed. Null where neither is so.',
+    }),
+});
 
 const runsQuery = strict({
   status: taskRunAnswer.shape.status.optional(),

@@ -111,6 +111,9 @@ export const statusOperations = {
             'Since when no process takes up slots. What comes due meanwhile is decided by policy when one does again.',
         }),
       }),
+      paused_kinds: z
+        .array(strict({ kind: z.string(), since: instant, by: z.string() }))
+        .meta({ description: 'Kinds of actions of which nothing begins for now; their runs wait.' }),
       processes: z
         .array(
           strict({
@@ -122,6 +125,10 @@ export const statusOperations = {
             pid: count,
             started_at: instant,
             seen_at: instant,
+            database_connections: count.nullable().meta({
+              description:
+                'How many it may open; null where the database is a file, and for one of an earlier version.',
+            }),
           }),
         )
         .nullable()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { eventKinds, isOfKind } from '../domain/event.ts';
 import * as limits from '../domain/limits.ts';
 import { operation, cursor, facts, instant, page, strict, taskParams, text, whole } from './operation.ts';
-import { deliveryAnswer } from './runs.ts';
+import { attempt, deliveryAnswer } from './runs.ts';
 
 /** Questions about the truth, and their answers. */
 
@@ -75,7 +75,15 @@ const evidence = strict({
   source: z.string(),
   late_ms: z.number().meta({ description: 'How long after its slot it was taken up.' }),
   started_after_ms: z.number().meta({ description: 'How long after its slot its work began.' }),
-  attempts: strict({ count: z.int(), last_error_message: text }),
+  attempts: strict({
+    count: z.int(),
+    last_error_message: text,
+    last_worker: attempt.shape.worker.nullable(),
+    last_job_id: attempt.shape.job_id,
+  }),
+  kind_paused: strict({ kind: z.string(), since: instant, by: z.string() }).meta({
+    description: 'Its kind of actions is paused, so its run waits.',
+  }),
   deliveries: z.array(
     deliveryAnswer
       .pick({

@@ -10,7 +10,8 @@ import { createHousekeeping, type Housekeeping } from '../app/housekeeping/house
 import type { SecondOpinion } from '../app/housekeeping/second-opinion.ts';
 import { createSlotReview } from '../app/housekeeping/slot-review.ts';
 import { createBell, createJobs, embeddedEngine, type Jobs } from '../app/jobs/jobs.ts';
-import { aloneProcess, createProcesses, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
+import { createStanding, type KindPauses } from '../app/operations/kind-pauses.ts';
+import { aloneProcess, type OwnProcess, type ProcessFacts } from '../app/operations/processes.ts';
 import { createDatabaseLook, type DatabaseLook } from '../app/operations/readiness.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import type { Worker } from '../app/operations/status.ts';
@@ -40,7 +41,6 @@ import type {
   Timer,
   Transport,
 } from '../app/ports/outside.ts';
-import type { Due } from '../app/ports/processes.ts';
 import type { KeyRing } from '../app/ports/secrets.ts';
 import type { Store } from '../app/ports/store.ts';
 import { createBulk, type Bulk } from '../app/tasks/bulk.ts';
@@ -158,6 +158,7 @@ export interface Rooms extends Housekeeping, Omit<AskedRooms, 'store'> {
   readonly chats: Chats;
   readonly worker: Worker;
   readonly processes: OwnProcess;
+  readonly kindPauses: KindPauses;
   readonly bell: Bell;
   readonly jobs: Jobs;
   readonly alarms: Alarms;
@@ -207,9 +208,10 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const process = processOf(outside, () => ({ jobs, downtimes, hosts }));
-  const processes = createProcesses({ ...world, store, id: bootId, kinds: actions.kinds, ...process });
-  const shared = { ...world, bell, workEngine, hints, store, bootId, processes, digest: sha256, batchMax, reckoning };
+  const heard = { ...world, bell, workEngine, hints };
+  const known = { ...heard, store, id: bootId, kinds: actions.kinds, facts: outside.process ?? aloneProcess };
+  const standing = createStanding(known, () => ({ jobs, downtimes, hosts }));
+  const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
@@ -222,12 +224,12 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const [{ takes }, concurrency] = [outside.process ?? aloneProcess, settings.DELIVERY_CONCURRENCY];
+  const [{ takes }, concurrency] = [known.facts, settings.DELIVERY_CONCURRENCY];
   const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
-  const jobs = createJobs({ ...shared, runner, deliverer, kinds: processes.self.kinds });
+  const jobs = createJobs({ ...shared, runner, deliverer, kinds: standing.processes.self.kinds });
   const others = [createBacklogWord({ ...shared, pacer }), grantsEndingChore(shared), ...members];
   return {
     ...everywhere,
@@ -238,7 +240,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
     chats,
     kinds: making.kinds,
     worker: { id: bootId, kinds: actions.kinds },
-    processes,
+    ...standing,
     bell,
     ...watch,
     budget: pacer,
@@ -310,16 +312,6 @@ function moneyOf({ prices = null, defaultTimezone = 'UTC' }: Outside) {
 /** Whether other processes work with the database as well. */
 function isShared({ process: own = aloneProcess }: Outside): boolean {
   return own.sharing !== null;
-}
-
-/** The process, and the rooms that hear from it, which are made later. */
-function processOf({ process = aloneProcess }: Outside, rooms: () => Pick<Rooms, 'jobs' | 'downtimes' | 'hosts'>) {
-  return {
-    facts: process,
-    onFree: (gone: readonly string[]) => [rooms().hosts.freed(), rooms().jobs.freed(gone)],
-    onDue: (due: readonly Due[]) => rooms().jobs.due(due),
-    signs: () => rooms().downtimes.signs(),
-  };
 }
 
 function keptBy(

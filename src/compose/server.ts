@@ -18,6 +18,7 @@ import { createOutbound } from '../outbound/outbound.ts';
 import type { World as SandboxWorld, Travel } from '../sandbox/world/world.ts';
 import { databaseFile, openStore, type Opened } from '../store/engine/open.ts';
 import { newestCopy } from '../store/files/backup.ts';
+import { connectionsBeside } from '../store/jobs/shared-work.ts';
 import { createDatabaseClock, type TravelTime } from '../system/clock.ts';
 import { createExpressions } from '../system/expressions/expressions.ts';
 import { createHeartbeatPing } from '../system/heartbeat-ping.ts';
@@ -196,6 +197,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
       telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
   await rooms.processes.begun();
+  await rooms.kindPauses.look();
   const loops = await loopsOf({ config, world, store, rooms, meter, zoneRules: starting.zoneRules });
   let claim: string | null = null;
   const printClaim = (code: string) => {
@@ -233,7 +235,10 @@ function processOf({ config, version, host, common }: Pick<Building, 'config' | 
       ? null
       : { ...host, wall: host.clock, onTime: (reading: Parameters<typeof common.adopt>[0]) => common.adopt(reading) };
   const { ROLE: role, WORKER_KINDS: takes } = config;
-  return { role, release: version, host: hostname(), pid: process.pid, takes, sharing };
+  const facts = { role, release: version, host: hostname(), pid: process.pid, takes, sharing };
+  return sharing === null
+    ? facts
+    : { ...facts, connections: config.DATABASE_POOL + connectionsBeside(does(role, 'work')) };
 }
 
 type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {

@@ -73,7 +73,7 @@ export function openTelegramIn(deps: TelegramInDeps): TelegramIn {
       preview: (schedule, words) =>
         previewOf(schedule, { after: world.clock.now(), minIntervalMs: config.MIN_INTERVAL, words }),
       alarms: rooms.alarms,
-      pausedSince: () => rooms.processes.pausedSince(),
+      kindPauses: rooms.kindPauses,
       status: createStatus({ ...deps, ...world, ...rooms, ready })(store),
       quota: { chat: config.QUOTA_PER_CHAT, user: config.QUOTA_PER_USER },
       defaultTimezone: config.DEFAULT_TIMEZONE,

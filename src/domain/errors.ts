@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'quota_exceeded'
   | 'budget_exhausted'
+  | 'kind_paused'
   | 'rate_limited'
   | 'secrets_unavailable'
   | 'store_unavailable'

@@ -32,6 +32,9 @@ const accessVerbs = ['allow', 'deny', 'make_token', 'revoke_token'] as const;
 /** Verbs on secrets, about no task. */
 const secretVerbs = ['set', 'delete'] as const;
 
+/** Verbs on kinds of actions, about no task. */
+const kindVerbs = ['pause', 'resume'] as const;
+
 const otherKinds = [
   'occurrence.skipped',
   'occurrence.missed',
@@ -65,17 +68,20 @@ export type EventKind =
   | `task.${TaskVerb}`
   | `access.${AccessVerb}`
   | `secret.${SecretVerb}`
+  | `kind.${KindVerb}`
   | (typeof otherKinds)[number];
 export type TaskVerb = (typeof taskVerbs)[number];
 export type AccessVerb = (typeof accessVerbs)[number];
 export type SecretVerb = (typeof secretVerbs)[number];
+export type KindVerb = (typeof kindVerbs)[number];
 /** Verbs of the audit. */
-export type DeedVerb = TaskVerb | AccessVerb | `secret_${SecretVerb}`;
+export type DeedVerb = TaskVerb | AccessVerb | `secret_${SecretVerb}` | `kind_${KindVerb}`;
 
 export const eventKinds: readonly EventKind[] = [
   ...taskVerbs.map((verb): EventKind => `task.${verb}`),
   ...accessVerbs.map((verb): EventKind => `access.${verb}`),
   ...secretVerbs.map((verb): EventKind => `secret.${verb}`),
+  ...kindVerbs.map((verb): EventKind => `kind.${verb}`),
   ...otherKinds,
 ];
 

@@ -5,6 +5,7 @@ import { operations, type OperationId, type PartsOf } from '../api/operations.ts
 import type { Kinds } from '../app/actions/kinds.ts';
 import type { AuditReport } from '../app/housekeeping/audit.ts';
 import type { Reconcile } from '../app/housekeeping/reconcile.ts';
+import type { KindPauses } from '../app/operations/kind-pauses.ts';
 import type { ServerStatus, Usage, UsageRequest } from '../app/operations/status.ts';
 import type { Ticked } from '../app/operations/tick.ts';
 import type { Clock } from '../app/ports/outside.ts';
@@ -59,6 +60,7 @@ export interface CallerRooms {
 /** Everything that the operations are handed. */
 export interface HttpRooms extends CallerRooms {
   readonly kinds: Kinds;
+  readonly kindPauses: Pick<KindPauses, 'list' | 'pause' | 'resume' | 'standstill'>;
   readonly tokens: Tokens;
   readonly secrets: Pick<Secrets, 'list' | 'set' | 'delete' | 'rotate'>;
   readonly preview: (request: PreviewRequest) => AskedPreview;

@@ -38,6 +38,7 @@ do a run again | - the message about the run has the button | retry | retryRun, 
 look at runs | - people see it in the chat as it happens; programs ask for it | " | listRuns, getRun, getRunResult, getRunAttachment | run list, run get, run result, run attachment
 wait for a run | - people see it in the chat as it happens; programs ask for it | " | getRun | run wait, task run
 try out what a task would do | - the preview of a task has a button for it | trial | listActions, previewAction, testAction | task test, task actions
+pause a kind of action on the whole server | pause, resume | - a word is enough | pauseKind, resumeKind, listActions | kind pause, kind resume, kind list
 try a schedule out | new | wizard | previewSchedule | schedule preview, task create
 put a text into a thread | - whoever is in the chat writes there | " | postMessage | message send
 look at grants and take them away | grants | grants, grant, revoke | listGrants, revokeGrant | grant list, grant revoke

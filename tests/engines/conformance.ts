@@ -112,6 +112,36 @@ export function engineConformance(open: OpenPlace): void {
     });
   });
 
+  describe('a kind that is paused', () => {
+    it('lets its runs wait without keeping a job for them, and begins them at once when it goes on', async () => {
+      const place = await open();
+      const made = calls();
+      const worker = await started(place, { actions: withHttp(made) });
+      const { kindPauses } = worker.rooms;
+      await kindPauses.pause('http', { actor });
+      for (let index = 0; index < 30; index += 1)
+        await ingest(worker, { input: httpInput, idempotencyKey: `one-${index}` });
+      await ingest(worker, { idempotencyKey: 'message' });
+      await soon(async () => expect(await statuses(place)).toEqual({ queued: 30, succeeded: 1 }));
+      await soon(async () => expect(await place.jobs()).toBe(0));
+      expect(made.jobs.length).toBe(0);
+      await kindPauses.resume('http', { actor });
+      await soon(async () => expect(await statuses(place)).toEqual({ succeeded: 31 }));
+      expect(made.jobs.length).toBe(30);
+    });
+
+    it('says of each attempt which job named its run, where there are jobs', async () => {
+      const place = await open();
+      const worker = await started(place);
+      await ingest(worker, {});
+      await soon(async () => expect(await statuses(place)).toEqual({ succeeded: 1 }));
+      const [attempt] = await place.query<{ job_id: string | null }>('select job_id from attempts');
+      expect(attempt?.job_id).toEqual(worker.engine.name === 'embedded' ? null : expect.stringMatching(/^\d+$/));
+      const begun = worker.log.lines.find(({ event }) => event === 'run_started');
+      expect(begun?.facts?.['job_id'] ?? null).toBe(attempt?.job_id);
+    });
+  });
+
   describe('wake', () => {
     it('takes up a task that is due sooner than what was waited for', async () => {
       const place = await open();

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Job } from '../../src/app/ports/hints.ts';
 import { placesOf } from '../support/engines.ts';
 import { soon } from '../support/patience.ts';
+import { actor } from '../support/pipeline.ts';
 import { engineConformance } from './conformance.ts';
 
 const open = placesOf('graphile');
@@ -24,4 +25,21 @@ it('goes on with jobs after the end of one could not be written', async () => {
   await soon(() => expect(given.map(runsOf)).toEqual([['first'], ['second']]));
   if (given[1] !== undefined) engine.complete(given[1]);
   await soon(async () => expect(await place.jobs()).toBe(0));
+});
+
+it('tells every process that a kind is paused, and that it goes on', async () => {
+  const place = await open();
+  const [one, other] = [await place.worker(), await place.worker()];
+  const pauses = other.rooms.kindPauses;
+  await one.rooms.kindPauses.pause('http', { actor });
+  await soon(() => expect(pauses.paused()).toEqual(['http']));
+  await one.rooms.kindPauses.resume('http', { actor });
+  await soon(() => expect(pauses.paused()).toEqual([]));
+});
+
+it('starts without a warning of graphile-worker', async () => {
+  const place = await open();
+  const worker = await place.worker();
+  await worker.start();
+  expect(worker.log.lines.filter(({ event }) => event === 'jobs')).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { authKinds } from '../../src/app/actions/http/auth-form.ts';
 import type { Description, Schema } from '../../src/http/docs/openapi.ts';
 import { calls, withHttp } from '../support/actions.ts';
 import { anOutbound } from '../support/outbound.ts';
-import { aPipeline, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
+import { aPipeline, minute, type Pipeline, type PipelineOptions } from '../support/pipeline.ts';
 import { token } from './door.ts';
 import { faultsOf } from './json-schema.ts';
 import { appOver } from './pipeline-door.ts';
@@ -159,6 +159,67 @@ describe('a test of an action', () => {
       status: 400,
       json: { error: { code: 'invalid_action' } },
     });
+  });
+});
+
+describe('a kind that is paused', () => {
+  it('lets its runs wait, says so wherever they are asked about, and goes on', async () => {
+    const { p, made, ask } = await aServer();
+    const created = await ask('POST', create, { action: price, schedule: daily });
+    const { task_id: id } = created.json['task'] as { task_id: string };
+    const paused = { since: '2026-11-18T09:00:00.000Z', by: 'system:api' };
+    const pause = () => ask('POST', '/v1/actions/http/pause');
+    expect(await pause()).toEqual({
+      status: 200,
+      json: { kind: 'http', paused, entry_id: expect.any(String) as string },
+    });
+    expect(await pause()).toEqual({ status: 200, json: { kind: 'http', paused, entry_id: null } });
+
+    const ran = await ask('POST', `/v1/tasks/${id}/run-now`);
+    expect(ran.json).toMatchObject({
+      task_run: { status: 'dispatched', attempts: [] },
+      waits_for: { reason: 'kind_paused', ...paused },
+    });
+    await p.pass(minute);
+    expect(made.jobs).toHaveLength(0);
+    const run = { kind: 'http', ...paused };
+    expect((await ask('GET', '/v1/status')).json).toMatchObject({ paused_kinds: [run], runs: { queued: 1 } });
+    const listed = (await ask('GET', '/v1/actions')).json['actions'] as { kind: string; paused: unknown }[];
+    expect(listed.filter((one) => one.paused !== null)).toMatchObject([{ kind: 'http', paused }]);
+    const told = (await ask('GET', `/v1/tasks/${id}/why`)).json['answers'] as { line: string; evidence: object }[];
+    expect(told.find(({ line }) => line.includes('kind http is paused since'))?.line).toContain(', by the API');
+    expect(told.find(({ evidence }) => 'kind_paused' in evidence)?.evidence).toMatchObject({ kind_paused: run });
+    expect(await ask('POST', '/v1/actions/test', { action: price })).toMatchObject({
+      status: 409,
+      json: { error: { code: 'kind_paused', details: { kind: 'http' } } },
+    });
+
+    const goesOn = await ask('POST', '/v1/actions/http/resume');
+    expect(goesOn).toEqual({
+      status: 200,
+      json: { kind: 'http', paused: null, entry_id: expect.any(String) as string },
+    });
+    await p.settle();
+    expect(made.jobs).toHaveLength(1);
+    const audit = (await ask('GET', '/v1/audit')).json['entries'] as { verb: string }[];
+    expect(audit.map(({ verb }) => verb)).toEqual(expect.arrayContaining(['kind_pause', 'kind_resume']));
+    const events = (await ask('GET', '/v1/events?kind=kind.')).json['events'] as { kind: string }[];
+    expect(events.map(({ kind }) => kind)).toEqual(['kind.pause', 'kind.resume']);
+    const after = (await ask('GET', `/v1/tasks/${id}/why`)).json['answers'] as { evidence: Record<string, unknown> }[];
+    expect(after.find(({ evidence }) => 'run_id' in evidence)?.evidence['attempts']).toMatchObject({
+      count: 1,
+      last_worker: { boot_id: p.rooms.processes.self.id },
+      last_job_id: null,
+    });
+  });
+
+  it('is one that this server knows', async () => {
+    const { ask } = await aServer();
+    for (const deed of ['pause', 'resume'])
+      expect(await ask('POST', `/v1/actions/htpp/${deed}`)).toMatchObject({
+        status: 404,
+        json: { error: { code: 'not_found', message: expect.stringContaining('http, message') as string } },
+      });
   });
 });
 

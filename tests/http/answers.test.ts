@@ -156,6 +156,7 @@ describe('an answer', () => {
           },
         ],
       },
+      waits_for: null,
     });
   });
 

@@ -165,7 +165,10 @@ async function inBulk({ ask, pipeline }: Witness): Promise<void> {
 
 async function tryOut({ ask, pipeline }: Witness): Promise<void> {
   const action = { kind: 'message' };
+  for (const kind of ['echo', 'lamp']) await ask('pauseKind', { params: { kind } });
   await ask('listActions');
+  await ask('testAction', { body: { action: { kind: 'echo' }, instructions: 'Hello' } });
+  for (const kind of ['echo', 'echo', 'lamp']) await ask('resumeKind', { params: { kind } });
   await ask('previewAction', { body: { action: { kind: 'digest' }, schedule: definition.schedule } });
   await ask('previewAction', { body: { action: { kind: 'lamp' }, schedule: definition.schedule } });
   await ask('testAction', { body: { action, instructions: 'Hello' } });

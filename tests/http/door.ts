@@ -14,7 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
-import { secretRoom } from './secret-room.ts';
+import { kindRoom, secretRoom } from './secret-room.ts';
 import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
@@ -198,6 +198,7 @@ const status: ServerStatus = {
   worker: { id: 'boot', kinds: ['message'], isRunning: true, isElsewhere: false },
   processes: null,
   pausedSince: null,
+  pausedKinds: [{ kind: 'http', since: now - 3000, by: 'telegram:user:7' }],
   alarms: { open: [], unheard: [] },
   tokens: { live: 2, expired: 1 },
   secrets: { sealed: 3, unreadable: 1, former: 0 },
@@ -369,6 +370,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
   const app = createHttpApp({
     roomsOf: () => rooms,
     kinds: kindsOf(createActions([]), { costsOf: () => null }),
+    kindPauses: { ...heard('kindPauses', kindRoom), standstill: async () => null, list: async () => [] },
     secrets: heard('secrets', secretRoom),
     tokens: { ...heard('tokens', tokenRoom), judge: tokenRoom.judge },
     tellOnce: async ({ operation: scope, key }, tell) => ({

@@ -113,9 +113,11 @@ describe('every operation', () => {
     // They look at things, do what is to be done in any case, or make what is told once and kept nowhere.
     expect(without.map(([id]) => id).toSorted()).toEqual([
       'createToken',
+      'pauseKind',
       'previewAction',
       'previewSchedule',
       'reconcile',
+      'resumeKind',
       'rotateSecrets',
       'runAudit',
       'tick',

@@ -258,6 +258,7 @@ const rows: readonly Row[] = [
   ],
   ['DELETE /v1/secrets/KEY', undefined, 'secrets.delete', { place: null, name: 'KEY', ...letting }],
   ['POST /v1/rotate-secrets?after=a', undefined, 'secrets.rotate', 'a'],
+  ...['pause', 'resume'].map((to): Row => [`POST /v1/actions/a/${to}`, undefined, `kindPauses.${to}`, 'a', by]),
   ['GET /v1/threads?limit=3&cursor=c', undefined, 'access.threads', { ...page, of: null }],
   ['GET /v1/access?limit=3&cursor=c', undefined, 'access.list', page],
   ['PUT /v1/access/telegram:chat:-100', undefined, 'access.allow', { address: '-100', role: undefined, ...letting }],

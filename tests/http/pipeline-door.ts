@@ -50,6 +50,7 @@ export function appOver({ rooms, time, log, store }: Pipeline) {
       return { ...asked, operations: operationsOver(seen, asked.spending) };
     },
     kinds: rooms.kinds,
+    kindPauses: rooms.kindPauses,
     tokens: rooms.tokens,
     upkeep: { audit: () => rooms.audit.run(), reconcile: rooms.reconcile },
     tellOnce: createKeptAnswers({ store, clock: time, digest: sha256, log }),

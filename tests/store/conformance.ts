@@ -36,6 +36,7 @@ import { outboxTests, partEndTests } from './conformance/outbox.ts';
 import { ownerGoneTests } from './conformance/owner-gone.ts';
 import { leaseTests, paceTests } from './conformance/pace.ts';
 import { doubtTests, guidanceTests, traceTests } from './conformance/part-words.ts';
+import { pausedKindTests } from './conformance/paused-kinds.ts';
 import { accessTests, peopleTests } from './conformance/people.ts';
 import { pressedTests } from './conformance/pressed.ts';
 import { processTests } from './conformance/processes.ts';
@@ -73,6 +74,7 @@ export function conformance(open: OpenWorld): void {
   });
   describe('processes', () => {
     processTests(open);
+    pausedKindTests(open);
     dueTests(open);
   });
   describe('slots', () => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { registry, type ActionEntry } from '../../src/app/actions/registry.ts';
-import type { EngineName, Offer, WorkEngine } from '../../src/app/ports/hints.ts';
+import type { EngineName, Hints, Offer, WorkEngine } from '../../src/app/ports/hints.ts';
 import type { Bell, LoopName } from '../../src/app/ports/outside.ts';
 import type { Store } from '../../src/app/ports/store.ts';
 import { composeRooms, type Rooms, type RoomSettings } from '../../src/compose/assembly.ts';
@@ -82,6 +82,7 @@ interface Handing {
 interface Opened {
   readonly engine: Engine;
   readonly workEngine?: (bell: Bell, bootId: string) => WorkEngine;
+  readonly hints?: Hints;
   /** Closes what a process has open; what dies at once is cut without a word. */
   close(isDead: boolean): Promise<void>;
 }
@@ -127,6 +128,7 @@ async function workerOf({ open, clock, chat }: Around, options: WorkerOptions): 
       templates: promptTemplates(),
       expressions: promptExpressions(),
       actions: options.actions ?? registry,
+      ...(opened.hints === undefined ? {} : { hints: opened.hints }),
       ...(opened.workEngine === undefined
         ? {}
         : { workEngine: (bell, bootId) => (engine = opened.workEngine?.(bell, bootId) as WorkEngine) }),
@@ -218,6 +220,7 @@ async function graphile(): Promise<Handing> {
       const connections = postgresPool(database.url);
       return {
         engine: offering(postgresEngine(connections), own),
+        hints,
         workEngine: (bell) =>
           own.engineOf({
             processId: id,

@@ -126,6 +126,7 @@ async function migrated(start: () => Promise<Database>): Promise<Database> {
 }
 
 /** Whoever refers comes before what is referred to. */
-const emptied = `processes attempts deliveries usage acks runs occurrences gaps audit events downtimes set_backs
+const emptied =
+  `processes paused_kinds attempts deliveries usage acks runs occurrences gaps audit events downtimes set_backs
   pace hosts host_calls budgets task_versions task_tags idempotency_keys inbox drafts kv told standing album_messages blobs blob_chunks blob_refs watches credentials secrets members tasks grants token_chats tokens chat_aliases chats
   users`.split(/\s+/);

@@ -9,8 +9,10 @@ import type { Due } from '../ports/processes.ts';
 /** The jobs of this worker. Each calls the step that a loop would call, for the rows that it names. */
 export interface Jobs {
   start(): Promise<void>;
-  /** Workers look for what no job has named. */
+  /** Workers look for what no job has named, or was named in vain. */
   lookAround(): void;
+  /** Kinds of actions go on: jobs that came while they were paused were over without a run. */
+  resumed(): void;
   /** Something has become due of which these were not told. */
   due(due: readonly Due[]): void;
   /** Processes are gone: jobs that they held come to others, and all loops look for what has become free. */
@@ -45,11 +47,15 @@ export function createJobs({ workEngine: engine, bell, runner, deliverer, kinds,
     );
   };
   const lookAround = () => {
-    runner.look();
+    runner.look('all');
     deliverer.look();
   };
   return {
     lookAround,
+    resumed: () => {
+      runner.look('all');
+      bell.ring('runner');
+    },
     due: (due) => {
       if (due.includes('runner')) runner.look();
       if (due.includes('deliverer')) deliverer.look();

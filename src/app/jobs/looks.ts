@@ -11,6 +11,8 @@ import type { Processes } from '../ports/processes.ts';
 export function createLooks(hasJobs: boolean, restMs: number) {
   let at = -Infinity;
   let [isStale, isForCancels, isOtherTurn] = [true, true, false];
+  /** The look under way, and the one to come, is also for what has jobs of its own. */
+  let [isAll, isAllNext] = [false, false];
   const isLook = (now: number, isAnyNamed: boolean) => now >= at && !(isOtherTurn && isAnyNamed);
   return {
     isDue: (now: number, isAnyNamed: boolean): boolean => !hasJobs || isAnyNamed || now >= at,
@@ -19,12 +21,12 @@ export function createLooks(hasJobs: boolean, restMs: number) {
       if (!hasJobs) return true;
       isStale = true;
       isOtherTurn = isLook(now, isAnyNamed);
-      if (isOtherTurn) at = now + restMs;
+      if (isOtherTurn) [at, isAll, isAllNext] = [now + restMs, isAllNext, false];
       return isOtherTurn;
     },
     /** Runs that were queued later than this have jobs of their own. */
     queuedBefore: (now: number): { readonly queuedBefore?: number } =>
-      hasJobs ? { queuedBefore: now - sleepMaxMs } : {},
+      hasJobs && !isAll ? { queuedBefore: now - sleepMaxMs } : {},
     /** The instant of the next step; `next` asks what is due by time. */
     nextAt: async (now: number, next: () => Promise<number | null>): Promise<number | null> => {
       if (hasJobs && !isStale && now < at) return at;
@@ -42,9 +44,13 @@ export function createLooks(hasJobs: boolean, restMs: number) {
     later: (): void => {
       isStale = true;
     },
-    /** The next step looks, whatever is due. */
-    now: (): void => {
-      [at, isForCancels] = [-Infinity, true];
+    /** The next step looks, whatever is due; with `all` also for what has jobs of its own, as they may have come in vain. */
+    now: (all?: 'all'): void => {
+      [at, isForCancels, isAllNext] = [-Infinity, true, isAllNext || all === 'all'];
+    },
+    /** The look has left something: the next step looks for more of the same. */
+    again: (): void => {
+      [at, isAllNext] = [-Infinity, isAllNext || isAll];
     },
     /** Whether this step looks for cancelled runs: at every step, unless jobs are handed out, because then a hint tells of them. */
     isForCancels: (now: number): boolean => {

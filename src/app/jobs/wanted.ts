@@ -1,6 +1,8 @@
 /** Something that jobs have named, until it was looked for. */
 interface Named {
   readonly kind: string;
+  /** The job that has named it. */
+  readonly job: string | null;
   /** Looked for; or left, because there is no place for it here. */
   readonly settle: (isLeft: boolean) => void;
 }
@@ -18,7 +20,7 @@ export function createWanted() {
 
   return {
     /** Resolves when each of them was looked for, with those for which there is no place. */
-    want: async (ids: readonly string[], kind = ''): Promise<readonly string[]> => {
+    want: async (ids: readonly string[], kind = '', job: string | null = null): Promise<readonly string[]> => {
       if (isRefused) throw stopping();
       let refuse: (error: Error) => void = () => {};
       const refused = new Promise<never>((_resolve, reject) => (refuse = reject));
@@ -26,7 +28,7 @@ export function createWanted() {
       const settled = ids.map(
         (id) =>
           new Promise<string[]>((resolve) => {
-            waiting.put(id, { kind, settle: (isLeft) => resolve(isLeft ? [id] : []) });
+            waiting.put(id, { kind, job, settle: (isLeft) => resolve(isLeft ? [id] : []) });
           }),
       );
       try {
@@ -41,11 +43,14 @@ export function createWanted() {
       for (const { settle } of waiting.take(Infinity, isFull).values()) settle(true);
     },
     /** Looks for the oldest. What is named meanwhile waits for the look after this one, which knows more. */
-    lookFor: async <T extends Looked>(limit: number, look: (ids: readonly string[]) => Promise<T>): Promise<T> => {
+    lookFor: async <T extends Looked>(
+      limit: number,
+      look: (which: { readonly only: readonly string[]; readonly jobOf: (id: string) => string | null }) => Promise<T>,
+    ): Promise<T> => {
       const some = waiting.take(limit, () => true);
       let looked: T | null = null;
       try {
-        looked = await look([...some.keys()]);
+        looked = await look({ only: [...some.keys()], jobOf: (id) => some.get(id)?.job ?? null });
         return looked;
       } finally {
         // Rows whose look has failed wait for the next one.
@@ -70,10 +75,11 @@ export function createWanted() {
 function createWaiting() {
   const waiting = new Map<string, Named>();
   return {
-    put: (id: string, { kind, settle }: Named): void => {
+    put: (id: string, { kind, job, settle }: Named): void => {
       const other = waiting.get(id);
       waiting.set(id, {
         kind,
+        job,
         settle: (isLeft) => {
           other?.settle(isLeft);
           settle(isLeft);

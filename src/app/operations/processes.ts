@@ -21,6 +21,8 @@ export interface ProcessFacts {
   readonly host: string;
   readonly pid: number;
   readonly takes: KindRules;
+  /** Connections to the database that it may open; absent where the database has none. */
+  readonly connections?: number;
   /** Null for one that has the database for itself. */
   readonly sharing: Sharing | null;
 }
@@ -67,9 +69,9 @@ interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
  */
 export function createProcesses(deps: ProcessesDeps) {
   const { store, clock, log, id, facts } = deps;
-  const { role, release, host, pid, sharing } = facts;
+  const { role, release, host, pid, connections = null, sharing } = facts;
   const kinds = does(role, 'work') ? deps.kinds.filter((kind) => takesKind(facts.takes, kind)) : [];
-  const self = { id, role, release, kinds, host, pid };
+  const self = { id, role, release, kinds, host, pid, connections };
   const lease = sharing === null ? null : createOwnLease({ ...deps, sharing });
   let startedAt = clock.now();
   let row: Promise<void> | null = null;

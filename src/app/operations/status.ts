@@ -1,7 +1,7 @@
 import { actorNamed, type Actor } from '../../domain/access.ts';
 import { invalid } from '../../domain/errors.ts';
 import { taskTallyPage, usageDefaultMs } from '../../domain/limits.ts';
-import { does, type ProcessView } from '../../domain/processes/process.ts';
+import { does, type KindPause, type ProcessView } from '../../domain/processes/process.ts';
 import { parseThreadKey, type Thread } from '../../domain/thread.ts';
 import type { Alarms, OpenAlarms } from '../housekeeping/alarms.ts';
 import { lastAudit } from '../housekeeping/audit.ts';
@@ -15,6 +15,7 @@ import type { UpkeepStore } from '../ports/upkeep.ts';
 import type { SealedState, Secrets } from '../use-cases/secrets.ts';
 import type { Spending, SpentByDay } from '../use-cases/spending.ts';
 import type { TokenCounts, TokenStore } from '../use-cases/tokens.ts';
+import type { KindPauses } from './kind-pauses.ts';
 import type { Ready } from './readiness.ts';
 import { memo } from './recent.ts';
 
@@ -42,6 +43,8 @@ export interface ServerStatus {
   readonly processes: readonly ProcessView[] | null;
   /** Since when no process takes up slots; null while one does. */
   readonly pausedSince: number | null;
+  /** The longest first. */
+  readonly pausedKinds: readonly KindPause[];
 }
 
 /** The runner of this process: the id under which it holds runs, and the kinds of actions that it knows. */
@@ -56,6 +59,7 @@ interface StatusDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer'> {
   readonly alarms: Pick<Alarms, 'open'>;
   readonly worker: Worker;
   readonly processes: Pick<Processes, 'self' | 'live' | 'pausedSince'>;
+  readonly kindPauses: Pick<KindPauses, 'list'>;
   readonly scheduler: Pick<Scheduler, 'refreshedAt'>;
   readonly secrets: Pick<Secrets, 'state'>;
   readonly loops: readonly { readonly name: string; readonly health: () => LoopState }[];
@@ -109,6 +113,7 @@ export function createStatus(deps: StatusDeps): (store: StatusStore) => () => Pr
         },
         processes: seesAll ? await deps.processes.live() : null,
         pausedSince,
+        pausedKinds: await deps.kindPauses.list(),
       };
     };
   };

@@ -108,11 +108,11 @@ function createClaims(deps: DelivererDeps, { wanted, looks, inHand }: Looking) {
         return { taken: drawn, more: drawn > 0 };
       }
       const isMore = parts.length === room && inHand.size() < concurrency;
-      if (isMore) looks.now();
+      if (isMore) looks.again();
       return { taken: parts.length, more: isMore || wanted.isAny() };
     },
     ofNamed: async (now: number, most: number): Promise<Counts> => {
-      const { claimed } = await wanted.lookFor(most, async (only) => ({
+      const { claimed } = await wanted.lookFor(most, async ({ only }) => ({
         claimed: await serve({ now, limit: most, only }),
         left: none,
       }));

@@ -9,9 +9,11 @@ import type { World } from '../ports/outside.ts';
 import type { StartableRun, StartPlan, Unreadable } from '../ports/pipeline.ts';
 import { noticesOf } from './runner-ends.ts';
 
-interface StartDeps extends Pick<World, 'ids' | 'log'> {
+export interface StartDeps extends Pick<World, 'ids' | 'log'> {
   readonly actions: Actions;
   readonly reckoning: Reckoning;
+  /** Kinds of which nothing begins for now. */
+  readonly pausedKinds: () => readonly string[];
 }
 
 /** Whether a claimed run may start, has to wait, or how it ends without an attempt. */
@@ -32,7 +34,7 @@ export function startPlan(deps: StartDeps, run: StartableRun | Unreadable, now: 
   const waits = consentPlan(actions, ids, run, now);
   if (waits !== null) return { ...waits, interrupted };
   const { action: spec } = run.input;
-  const hold = holdOf(actions, run, now);
+  const hold = pauseOf(deps, run, now) ?? holdOf(actions, run, now);
   if (hold !== null && 'until' in hold) return { runId: run.id, does: 'wait', interrupted, ...hold };
   const starts = { runId: run.id, does: 'start', interrupted, ...(hold === null ? {} : { place: hold }) } as const;
   const costs = interrupted || run.reserved === null ? deps.reckoning.costsOf(spec) : null;
@@ -40,6 +42,15 @@ export function startPlan(deps: StartDeps, run: StartableRun | Unreadable, now: 
   const without = { ...ended(run.id, leftOut('budget')), interrupted };
   return { ...starts, reserve: { costs, without } };
 }
+
+/** A run whose attempt was lost is found although its kind is paused: the attempt is closed, and then it waits like the others. */
+function pauseOf({ pausedKinds }: StartDeps, { input: { action } }: StartableRun, now: number) {
+  if (!pausedKinds().includes(action.kind)) return null;
+  return { until: now + lookAgainMs, reason: `${action.kind} is paused` };
+}
+
+/** By then its kind is among those that are not looked for, unless it goes on. */
+const lookAgainMs = 10_000;
 
 /** A test begins whatever holds it, so that it says within its attempt what stands in the way. */
 function holdOf(actions: Actions, { id: runId, taskId, input }: StartableRun, now: number) {

@@ -3,7 +3,6 @@ import { outgoingKey } from '../../domain/occurrence.ts';
 import { takesKind, type KindRules } from '../../domain/processes/process.ts';
 import { taskSourceOf } from '../../domain/run.ts';
 import type { Outcome, Actions } from '../actions/action.ts';
-import type { Reckoning } from '../actions/costs.ts';
 import { createLooks, lookEveryMs } from '../jobs/looks.ts';
 import { createWanted } from '../jobs/wanted.ts';
 import type { FileLeft, FileRef } from '../ports/blobs.ts';
@@ -24,7 +23,7 @@ import type { HousekeepingStore } from '../ports/upkeep.ts';
 import { createCollector } from './collector.ts';
 import { brokenEnd, endOf, thrownEnd } from './runner-ends.ts';
 import { filesOf, keepFiles, type FileDeps } from './runner-files.ts';
-import { startPlan } from './runner-starts.ts';
+import { startPlan, type StartDeps } from './runner-starts.ts';
 import { createLostClaims, createProgress, tellTraced, waitAtMost } from './workers.ts';
 
 /**
@@ -35,13 +34,17 @@ export interface Runner {
   step(now: number, limit: number): Promise<Counts>;
   nextAt(now: number): Promise<number | null>;
   /** Starts the runs that a job names, as there are places. Answers those for which there is no place; the others were started, or are not ready. */
-  take(named: { readonly kind: string; readonly runs: readonly string[] }): Promise<readonly string[]>;
+  take(job: {
+    readonly id: string;
+    readonly kind: string;
+    readonly runs: readonly string[];
+  }): Promise<readonly string[]>;
   /** Kinds of which there is no place for one more. */
   full(): readonly string[];
   /** Leaves to others the runs that jobs have named and that were not started. */
   refuse(): void;
-  /** Looks at the next step for what no job has named. */
-  look(): void;
+  /** Looks at the next step for what no job has named, or with `all` also for what jobs have named in vain. */
+  look(all?: 'all'): void;
   /** Resolves when no attempt is running and every end is written. */
   idle(): Promise<void>;
   /** Whether the run is live here, or has an end that is not written yet. */
@@ -50,17 +53,13 @@ export interface Runner {
   stop(graceMs: number): Promise<void>;
 }
 
-interface RunnerDeps extends FileDeps, Pick<World, 'stopwatch' | 'ids' | 'bell'> {
+interface RunnerDeps extends FileDeps, StartDeps, Pick<World, 'stopwatch' | 'bell'> {
   readonly store: RunStore & Pick<HousekeepingStore, 'letRunsGo'>;
-  readonly actions: Actions;
-  readonly reckoning: Reckoning;
   readonly bootId: string;
   readonly workEngine: Pick<WorkEngine, 'name' | 'free'>;
   readonly processes: Pick<Processes, 'begun' | 'isHeld' | 'isAlone' | 'self'>;
   /** Kinds of actions that this process does, and how many of each at once. */
   readonly takes: KindRules;
-  /** Kinds of which nothing begins for now. */
-  readonly pausedKinds?: () => readonly string[];
   /** Attempts that may run at the same time. */
   readonly concurrency: number;
   /** Ends that are written in one commit. */
@@ -131,7 +130,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const startUpTo = async (free: number, now: number, isLook: boolean) => {
     const start = (which: Omit<StartBatch, keyof Batch>) =>
       claims.claim(() => startSome(deps, { now, limit: free, ...which }, kindsOf(live)));
-    const found = isLook ? await start(looks.queuedBefore(now)) : await wanted.lookFor(free, (only) => start({ only }));
+    const found = isLook ? await start(looks.queuedBefore(now)) : await wanted.lookFor(free, start);
     for (const one of found.started) {
       if (deps.processes.isHeld()) execute(one);
       else claims.giveUp();
@@ -149,7 +148,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (stopping || free <= 0 || !looks.isDue(now, isAnyNamed) || !deps.processes.isHeld()) return nothing;
       const isLook = looks.begin(now, isAnyNamed);
       const { taken, more, started } = await startUpTo(free, now, isLook);
-      if (isLook && more) looks.now();
+      if (isLook && more) looks.again();
       // Runs that end without an attempt let others follow, and may be told of.
       if (taken > started.length) for (const loop of ['scheduler', 'deliverer'] as const) bell.ring(loop);
       return { taken, more: (more || wanted.isAny()) && live.size < deps.concurrency };
@@ -158,14 +157,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (live.size >= deps.concurrency) return null;
       return looks.nextAt(now, () => store.nextRunAt(now, claimableOf(deps)));
     },
-    take: ({ kind, runs }) => {
-      const taken = wanted.want(runs, kind);
+    take: ({ id, kind, runs }) => {
+      const taken = wanted.want(runs, kind, id);
       bell.ring('runner');
       return taken;
     },
     full: () => fullKinds(deps, [...live.values()], wanted),
     refuse: () => wanted.refuse(),
-    look: () => looks.now(),
+    look: (all) => looks.now(all),
     worksOn: (runId) => inHand.has(runId),
     idle: async () => {
       while (live.size > 0) await allDone();
@@ -193,8 +192,7 @@ function fullKinds(deps: RunnerDeps, live: readonly Live[], wanted: ReturnType<t
   const counts = countOf(live.map(({ kind }) => kind));
   for (const [kind, count] of wanted.counts()) counts.set(kind, (counts.get(kind) ?? 0) + count);
   const isAllFull = live.length + wanted.size() >= deps.concurrency || !deps.processes.isHeld();
-  const paused = new Set(deps.pausedKinds?.());
-  return deps.actions.kinds.filter((kind) => isAllFull || paused.has(kind) || isKindFull(deps, kind, counts.get(kind)));
+  return deps.actions.kinds.filter((kind) => isAllFull || isKindFull(deps, kind, counts.get(kind)));
 }
 
 function kindsOf(live: ReadonlyMap<string, Live>): string[] {
@@ -212,9 +210,9 @@ function isKindFull({ concurrency, takes }: RunnerDeps, kind: string, count = 0)
   return count >= (takes.limits.get(kind) ?? share);
 }
 
-function claimableOf({ actions, takes, processes, pausedKinds = () => [] }: RunnerDeps): Claimable {
-  const others = actions.kinds.filter((kind) => !takesKind(takes, kind));
-  return { own: processes.isAlone ? null : processes.self.kinds, never: [...others, ...pausedKinds()] };
+function claimableOf({ actions, takes, processes }: RunnerDeps): Claimable {
+  const never = actions.kinds.filter((kind) => !takesKind(takes, kind));
+  return { own: processes.isAlone ? null : processes.self.kinds, never };
 }
 
 /** Runs that were started, and whether one had no place. */
@@ -222,7 +220,8 @@ type SomeStarted = Started & { readonly left: (id: string) => boolean };
 
 /** Starts runs that are ready, as far as their kinds have places; the others stay as they are. */
 async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string[]): Promise<SomeStarted> {
-  const without = [...countOf(live)].filter(([kind, count]) => isKindFull(deps, kind, count)).map(([kind]) => kind);
+  const full = [...countOf(live)].filter(([kind, count]) => isKindFull(deps, kind, count)).map(([kind]) => kind);
+  const without = [...full, ...deps.pausedKinds()];
   const left = new Set<string>();
   const made = await deps.store.startRuns({ ...at, without, claimable: claimableOf(deps) }, deps.bootId, (runs) => {
     const counts = countOf(live);
@@ -245,9 +244,10 @@ async function startSome(deps: RunnerDeps, at: StartBatch, live: readonly string
 
 function tellStarted(
   { log, bootId: worker }: RunnerDeps,
-  { run: { id: runId, traceId, taskId }, attempt: number }: StartedRun,
+  { run: { id: runId, traceId, taskId }, attempt: number, jobId = null }: StartedRun,
 ): void {
-  tellTraced(log, 'run_started', { runId, traceId, ...askedBy(taskId), attempt: number, worker });
+  const job = jobId === null ? {} : { job_id: jobId };
+  tellTraced(log, 'run_started', { runId, traceId, ...askedBy(taskId), attempt: number, worker, ...job });
 }
 
 function tellEnded(log: Log, { run, attempt: number, status, durationMs: ms }: RunEnd): void {

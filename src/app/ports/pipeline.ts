@@ -179,6 +179,8 @@ export interface StartedRun {
   readonly run: StartableRun;
   readonly attempt: number;
   readonly fence: number;
+  /** The job that has named it; null or absent where it was found without one. */
+  readonly jobId?: string | null;
   /** The host at which its start has taken a place; null where it took none. */
   readonly placeAt: string | null;
 }
@@ -372,6 +374,8 @@ export interface StartBatch extends Batch {
   readonly without?: readonly string[];
   /** Of these alone, and nothing that was left behind. */
   readonly only?: readonly string[];
+  /** The job that has named a run; absent where none did. */
+  readonly jobOf?: (runId: string) => string | null;
   /** Runs that wait for their first attempt since then have jobs of their own. */
   readonly queuedBefore?: number;
 }

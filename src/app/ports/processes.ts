@@ -1,4 +1,5 @@
-import type { ProcessView } from '../../domain/processes/process.ts';
+import type { Actor } from '../../domain/access.ts';
+import type { KindPause, ProcessView } from '../../domain/processes/process.ts';
 import type { LoopName } from './outside.ts';
 
 /** The processes that share the database, of which this is one. */
@@ -29,6 +30,8 @@ export interface Processes {
 }
 
 export interface NewProcess extends Pick<ProcessView, 'id' | 'role' | 'release' | 'kinds' | 'host' | 'pid'> {
+  /** Connections to the database that it may open; absent where the database has none. */
+  readonly connections?: number | null;
   /** Null for the clock of the database, which is the one that several processes share. */
   readonly at: number | null;
   readonly leaseMs: number;
@@ -49,6 +52,8 @@ export type Due = Extract<LoopName, 'scheduler' | 'runner' | 'deliverer' | 'acks
 
 /** What a renewal has found beside, in the same statement: so nobody who has nothing to do asks for it. */
 export interface Renewal extends Renewed {
+  /** Kinds of actions that are paused, in the order of their names, with commas between them. */
+  readonly pausedKinds: string;
   /** What has been due for a moment, or was left behind. */
   readonly due: readonly Due[];
   /** Who polls, and until when unless it is renewed; null where nobody does. Each renewal holds on the lease of its own process. */
@@ -70,6 +75,28 @@ export interface ProcessStore {
   listProcesses(since: number | null): Promise<readonly ProcessView[]>;
   /** The last sign of a process that works, and how long ago it was; null where there was none. A lease that holds counts as seen now. */
   lastWorker(): Promise<{ readonly seenAt: number; readonly agoMs: number } | null>;
+}
+
+/** A change of what is paused, by whom. */
+export interface KindDeed {
+  readonly kind: string;
+  readonly by: Actor;
+  readonly at: number;
+  readonly traceId: string | null;
+}
+
+/** How it stands behind a deed: null where the kind is not paused. The entry of the audit is null where nothing was changed. */
+export interface KindChanged {
+  readonly pause: KindPause | null;
+  readonly entryId: string | null;
+}
+
+export interface KindPauseStore {
+  /** One that is paused already stays as it is. */
+  pauseKind(deed: KindDeed): Promise<KindChanged>;
+  resumeKind(deed: KindDeed): Promise<KindChanged>;
+  /** The longest first. */
+  pausedKinds(): Promise<readonly KindPause[]>;
 }
 
 export interface Rescued {

@@ -10,7 +10,7 @@ import type { WorkloadStore, SpendingStore } from './metering.ts';
 import type { HostStore } from './outbound.ts';
 import type { OutboxStore, PaceStore } from './outbox.ts';
 import type { RunStore, SlotStore } from './pipeline.ts';
-import type { ProcessStore } from './processes.ts';
+import type { KindPauseStore, ProcessStore } from './processes.ts';
 import type { AckStore, ApprovalStore, QuestionStore } from './questions.ts';
 import type { SecretStore } from './secrets.ts';
 import type { TaskStore, GrantStore } from './tasks.ts';
@@ -49,7 +49,8 @@ export interface Store
     TokenStore,
     CredentialStore,
     SecretStore,
-    ProcessStore {
+    ProcessStore,
+    KindPauseStore {
   /** The same for a caller for whom nothing exists outside of these chats; null stands for all of them. */
   within(chats: Reach): Store;
   close(): Promise<void>;

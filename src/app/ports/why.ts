@@ -1,5 +1,6 @@
 import type { Grant } from '../../domain/grant.ts';
 import type { Reason } from '../../domain/occurrence.ts';
+import type { KindPause } from '../../domain/processes/process.ts';
 import type { Definition, Task, TaskState } from '../../domain/task.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { Attempt, Delivery, Page, PageQuery, RunView, TaskRun } from './runs.ts';
@@ -44,7 +45,9 @@ export interface SlotRun extends Pick<RunView, 'id' | 'status' | 'createdAt' | '
   readonly readyAt: number;
   /** The obstacle before its next attempt; null where nothing stands in its way. */
   readonly waitsFor: string | null;
-  readonly attempts: readonly Pick<Attempt, 'status' | 'error'>[];
+  /** Its kind of actions is paused; null where it is not, or the run does not wait. */
+  readonly kindPaused: KindPause | null;
+  readonly attempts: readonly Pick<Attempt, 'status' | 'error' | 'worker' | 'jobId'>[];
   readonly deliveries: readonly SlotDelivery[];
 }
 

@@ -1,6 +1,6 @@
 import { apiPrincipal, isPerson, type Actor } from '../../domain/access.ts';
 import { settingsOf } from '../../domain/chat-settings.ts';
-import { type AppError, invalid } from '../../domain/errors.ts';
+import { AppError, invalid } from '../../domain/errors.ts';
 import * as limits from '../../domain/limits.ts';
 import type { MessageInput, RunInput } from '../../domain/run.ts';
 import type { ActionSpec } from '../../domain/task.ts';
@@ -43,6 +43,8 @@ type TestRunsDeps = Pick<World, 'clock' | 'ids'> & {
   readonly templates: Trials;
   readonly secretsAhead: SecretsAhead;
   readonly secretReach: SecretReach;
+  /** Kinds of which nothing begins for now. */
+  readonly pausedKinds: () => readonly string[];
 };
 
 export type TestRuns = ReturnType<typeof createTestRuns>;
@@ -59,6 +61,7 @@ export function createTestRuns(deps: TestRunsDeps) {
     run: async (request: TestRequest): Promise<RunView> => {
       const thread = parseThreadKey(request.threadKey);
       await check(deps, request);
+      if (deps.pausedKinds().includes(request.action.kind)) throw paused(request.action.kind);
       if (!request.isAgreed && deps.kinds.changesThings(request.action)) throw notAgreed();
       const place = await store.openThread(thread, ids.next(), clock.now());
       if (place === null) throw noThread();
@@ -99,6 +102,12 @@ async function check(deps: TestRunsDeps, { threadKey, title, instructions, actio
   const ownerId = isPerson(actor) ? actor : null;
   await deps.secretsAhead({ action, ownerId, chat: thread });
   (await deps.secretReach(actor, thread)).heedNew(ownerId, deps.kinds.scopesOf(action));
+}
+
+/** Somebody looks at the screen, and no test waits for an operator. */
+function paused(kind: string): AppError {
+  const words = `Kind ${kind} is paused on this server, so it is not tried out now. GET /v1/status tells since when, and by whom.`;
+  return new AppError('kind_paused', words, { details: { kind } });
 }
 
 function notAgreed(): AppError {

@@ -1,5 +1,6 @@
 import type { OccurrenceSource } from '../../domain/occurrence.ts';
-import type { SlotAck } from '../ports/runs.ts';
+import type { KindPause } from '../../domain/processes/process.ts';
+import type { Attempt, SlotAck } from '../ports/runs.ts';
 import type { GapRow, SlotDelivery } from '../ports/why.ts';
 
 /** The fate of a slot. */
@@ -32,7 +33,14 @@ export interface Evidence {
   readonly lateMs?: number;
   /** How long after its slot its work began, once it has. */
   readonly startedAfterMs?: number;
-  readonly attempts?: { readonly count: number; readonly lastError: string | null };
+  readonly attempts?: {
+    readonly count: number;
+    readonly lastError: string | null;
+    /** The last of them: who made it, and the job that had named its run. */
+    readonly last: Pick<Attempt, 'worker' | 'jobId'> | null;
+  };
+  /** Its kind of actions is paused, so it waits. */
+  readonly kindPaused?: KindPause;
   readonly deliveries?: readonly SlotDelivery[];
   readonly ack?: SlotAck;
   /** The retried or replayed occurrence. */

@@ -72,9 +72,16 @@ function slotEvidence(timeline: Timeline, row: SlotRow): Evidence {
   };
 }
 
-function runEvidence({ id, number, attempts, deliveries }: SlotRun, row: SlotRow): Evidence {
-  const numbered = number === null ? {} : { runNumber: number };
-  return { runId: id, ...numbered, attempts: { count: attempts.length, lastError: lastError(row) }, deliveries };
+function runEvidence({ id, number, attempts, deliveries, kindPaused }: SlotRun, row: SlotRow): Evidence {
+  const last = attempts.at(-1);
+  const by = last === undefined ? null : { worker: last.worker, jobId: last.jobId };
+  return {
+    runId: id,
+    ...(number === null ? {} : { runNumber: number }),
+    attempts: { count: attempts.length, lastError: lastError(row), last: by },
+    ...(kindPaused === null ? {} : { kindPaused }),
+    deliveries,
+  };
 }
 
 /* ---- what is no slot ---- */

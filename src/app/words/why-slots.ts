@@ -1,5 +1,6 @@
 import * as limits from '../../domain/limits.ts';
 import { isByHand, type OccurrenceSource, type Reason } from '../../domain/occurrence.ts';
+import type { KindPause } from '../../domain/processes/process.ts';
 import { waitsForConsent } from '../../domain/run.ts';
 import { counted, nth, spanText } from '../../domain/schedule/words/words.ts';
 import { isDeliverable, threadKeyOf } from '../../domain/thread.ts';
@@ -66,6 +67,7 @@ function runningText(one: Case, row: SlotRow): string {
 
 function runText(one: Case, { run }: SlotRow): string {
   if (run === null) return 'its run is live';
+  if (run.kindPaused !== null) return kindText(one, run.kindPaused);
   if (run.waitsFor === waitsForConsent)
     return `its run waits for somebody to approve it, until ${one.timeline.moments.beside(run.readyAt, one.slotAt)}`;
   if (run.waitsFor !== null)
@@ -73,6 +75,10 @@ function runText(one: Case, { run }: SlotRow): string {
   if (run.status === 'backoff') return `${runStates.backoff} ${onExactly(one, run.readyAt)}`;
   const putOff = run.status === 'queued' && run.readyAt > one.timeline.now;
   return putOff ? `its run will start ${onExactly(one, run.readyAt)} (policy jitter)` : runStates[run.status];
+}
+
+function kindText({ timeline: { about }, slotAt }: Case, { kind, since, by }: KindPause): string {
+  return `its run waits: kind ${kind} is paused since ${about.beside(since, slotAt)}, by ${actorText(by)}`;
 }
 
 /** Started much later than taken up: it waited behind an earlier run, for a right moment, or for room. */

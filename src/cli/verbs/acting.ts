@@ -4,11 +4,13 @@ import { forms as known } from '../../app/actions/forms.ts';
 import { errorText } from '../../domain/errors.ts';
 import type { AnswerOf } from '../client.ts';
 import { CliFault, usage } from '../faults.ts';
-import { facts, table, type Column } from '../layout.ts';
+import { facts, sentence, table, type Column } from '../layout.ts';
 import { objectOf } from '../options.ts';
 import { confirmed, verb, type Flag, type Options, type Session, type Told } from '../session.ts';
+import { hostZone, timesIn } from '../times.ts';
 import { fromInput } from './definition.ts';
 import { keyFlag, keyHeader } from './doing.ts';
+import { listTold } from './looking.ts';
 import { endTold, paceOf, waitFlags, waitForRun } from './running.ts';
 
 /** Actions of tasks in flags: those of every kind follow from its form. */
@@ -182,6 +184,49 @@ export const actionVerbs = [
       return { json: answer, text: await kindsText(session, answer.actions) };
     },
   }),
+];
+
+/** Kinds of actions on the whole server. */
+export const kindVerbs = [
+  verb({
+    usage: 'list',
+    summary: 'list the kinds of actions, and which of them are paused',
+    examples: ['cronogram kind list'],
+    does: async (session) => {
+      const answer = await session.client.call('listActions', {});
+      const times = timesIn(hostZone(), session.clock.now());
+      const columns: readonly Column<Kind>[] = [
+        { title: 'KIND', isWhole: true, of: (one) => one.kind },
+        { title: times.titled('PAUSED'), least: 8, of: ({ paused }) => paused && times.about(paused.since) },
+        { title: 'BY', least: 8, of: ({ paused }) => paused?.by ?? null },
+        { title: 'DOES', least: 12, of: (one) => one.does },
+      ];
+      return listTold(session, { json: { ...answer }, none: 'No kinds.', rows: answer.actions, columns });
+    },
+  }),
+  ...(['pause', 'resume'] as const).map((deed) =>
+    verb({
+      usage: `${deed} <kind>`,
+      summary:
+        deed === 'pause'
+          ? 'let nothing of a kind begin, on the whole server; its runs wait'
+          : 'let a kind go on; everything that waits begins',
+      about:
+        deed === 'pause'
+          ? 'What runs comes to its end. Slots of the meantime follow the policy overlap of their tasks.'
+          : 'Runs that wait begin late as they are. Call off those that are not to: cronogram run list --status live',
+      examples: [`cronogram kind ${deed} http`],
+      does: async (session, [kind = '']) => {
+        const answer = await session.client.call(deed === 'pause' ? 'pauseKind' : 'resumeKind', { params: { kind } });
+        const since = answer.paused === null ? '' : timesIn(hostZone(), session.clock.now()).about(answer.paused.since);
+        const words =
+          answer.paused === null
+            ? `Kind ${kind} ${answer.entry_id === null ? 'is not paused' : 'goes on'}.`
+            : `Kind ${kind} is paused since ${since}, by ${answer.paused.by}: its runs wait.`;
+        return { json: answer, text: await sentence(session.terminal, words) };
+      },
+    }),
+  ),
 ];
 
 async function test(session: Session, options: Options<typeof testFlags>): Promise<Told> {

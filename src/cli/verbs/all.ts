@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { completionVerbs } from '../completion.ts';
 import type { Group } from '../session.ts';
-import { actionVerbs } from './acting.ts';
+import { actionVerbs, kindVerbs } from './acting.ts';
 import { contextVerbs } from './contexts.ts';
 import { doingVerbs, messageVerbs } from './doing.ts';
 import { eventVerbs } from './events.ts';
@@ -31,6 +31,7 @@ export const remoteVerbs = (program: Command): readonly Group[] => [
   { name: 'grant', summary: 'the rights under which tasks run', verbs: grantVerbs },
   { name: 'secret', summary: 'keys that tasks may use and nobody is shown', verbs: secretVerbs },
   { name: 'budget', summary: 'what may be spent in a day or a month', verbs: budgetVerbs },
+  { name: 'kind', summary: 'kinds of actions, and pausing one on the whole server', verbs: kindVerbs },
   { name: 'context', summary: 'what the runs of a task know', verbs: contextVerbs },
   { name: 'access', summary: 'who is let in', verbs: accessVerbs },
   { name: 'token', summary: 'named tokens of the API', verbs: tokenVerbs },

@@ -149,13 +149,18 @@ function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
 }
 
-function processFacts({ scheduler, processes, now }: AnswerOf<'getStatus'>, times: ReturnType<typeof timesIn>): Fact[] {
+function processFacts(answer: AnswerOf<'getStatus'>, times: ReturnType<typeof timesIn>): Fact[] {
+  const { scheduler, processes, now, paused_kinds: kinds } = answer;
   const paused =
     scheduler.since === null
       ? null
       : { text: `paused since ${times.full(scheduler.since)}: no worker is alive`, tone: 'bad' as const };
   return [
     ['scheduler', paused],
+    ...kinds.map(({ kind, since, by }): Fact => [
+      'paused',
+      { text: `kind ${kind} is paused since ${times.full(since)}, by ${by}: its runs wait`, tone: 'bad' },
+    ]),
     ...(processes ?? []).map(({ role, host, pid, version, seen_at: seen }): Fact => [
       'process',
       `${role} on ${host}, pid ${pid}, ${version}, seen ${distance(Date.parse(seen), Date.parse(now))}`,

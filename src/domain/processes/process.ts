@@ -1,3 +1,5 @@
+import type { Actor } from '../access.ts';
+
 /**
  * Processes: each lives under an id, its boot id, which the rows that it holds carry. Several share a database on Postgres,
  * and each holds a lease there: one that does not renew it in time is ended by another, which lets its rows go.
@@ -40,7 +42,21 @@ export interface ProcessView {
   readonly leaseUntil: number;
   /** Null while it lives. */
   readonly endedAt: number | null;
+  /** Connections to the database that it may open; null for one of an earlier release, and where the database has none. */
+  readonly connections: number | null;
 }
+
+/** A kind of actions of which nothing begins for now, in any process. */
+export interface KindPause {
+  readonly kind: string;
+  readonly since: number;
+  readonly by: Actor;
+}
+
+/** Why nothing of a kind begins for now: no process works, or an operator has paused the kind. */
+export type Standstill =
+  | { readonly is: 'no_worker'; readonly since: number }
+  | ({ readonly is: 'kind_paused' } & KindPause);
 
 /** Kinds of actions that a process does, and how many runs of each at once. */
 export interface KindRules {

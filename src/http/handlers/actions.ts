@@ -3,15 +3,27 @@ import { wire } from '../../api/wire.ts';
 import type { ActionField, ActionForm, FieldVariant } from '../../app/actions/form.ts';
 import type { Outlook } from '../../app/actions/kinds.ts';
 import { checkPolicies } from '../../domain/policy.ts';
+import type { KindPause } from '../../domain/processes/process.ts';
 import { parseSchedule } from '../../domain/schedule/schedule.ts';
 import { titleFrom } from '../../domain/task.ts';
 import type { Handlers } from '../serving.ts';
 import { present } from './tasks.ts';
-import { wireRun } from './wire.ts';
+import { wirePause, wireRun } from './wire.ts';
 
 /** The kinds of actions, and trying one out. */
 export const actionHandlers = {
-  listActions: async (_asked, { kinds }) => ({ actions: kinds.forms.map(wireForm) }),
+  listActions: async (_asked, { kinds, kindPauses }) => {
+    const paused = new Map((await kindPauses.list()).map((one) => [one.kind, pausedSince(one)]));
+    return { actions: kinds.forms.map((form) => ({ ...wireForm(form), paused: paused.get(form.kind) ?? null })) };
+  },
+  pauseKind: async ({ params: { kind }, traceId }, { kindPauses, actor }) => {
+    const { pause, entryId } = await kindPauses.pause(kind, { actor, traceId });
+    return { kind, paused: pause === null ? null : pausedSince(pause), entry_id: entryId };
+  },
+  resumeKind: async ({ params: { kind }, traceId }, { kindPauses, actor }) => {
+    const { entryId } = await kindPauses.resume(kind, { actor, traceId });
+    return { kind, paused: null, entry_id: entryId };
+  },
   previewAction: async ({ body }, { kinds, clock, testRuns, actor }) => {
     const { action, schedule: sent, policies: chosen = {} } = body;
     const { on_existing: _onExisting, ...policies } = chosen;
@@ -80,7 +92,12 @@ function wireOutlook(found: Outlook | null) {
   };
 }
 
-function wireForm(form: ActionForm): PartsOf<'listActions'>['answer']['actions'][number] {
+function pausedSince(pause: KindPause) {
+  const { since, by } = wirePause(pause);
+  return { since, by };
+}
+
+function wireForm(form: ActionForm): Omit<PartsOf<'listActions'>['answer']['actions'][number], 'paused'> {
   const { kind, words, text, fields, example } = form;
   return {
     kind,

@@ -10,10 +10,11 @@ import { iso } from '../../domain/schedule/time/calendar.ts';
 import { isTimezone } from '../../domain/schedule/time/zone-name.ts';
 import { telegramThread, threadKeyOf } from '../../domain/thread.ts';
 import { Answer, type Handlers, type HttpRooms } from '../serving.ts';
-import { instantOf, threadOf } from './wire.ts';
+import { instantOf, threadOf, wirePause } from './wire.ts';
 
-function wireProcess({ id, role, release, kinds, host, pid, startedAt, seenAt }: ProcessView) {
-  return { id, role, version: release, action_kinds: [...kinds], host, pid, ...wire({ startedAt, seenAt }) };
+function wireProcess({ id, role, release, kinds, host, pid, startedAt, seenAt, connections }: ProcessView) {
+  const at = wire({ startedAt, seenAt });
+  return { id, role, version: release, action_kinds: [...kinds], host, pid, ...at, database_connections: connections };
 }
 
 /** Handlers for status, usage, housekeeping on demand, and for who is let in. */
@@ -34,6 +35,7 @@ export const operationHandlers = {
       worker,
       processes,
       pausedSince,
+      pausedKinds,
     } = await operations.status();
     const { tasks: total, active, paused, completed, running, queued, pending, blocked, unknown } = facts;
     const { nextDueAt, chats, databaseBytes, due: count, dueSince, oldestRunAt } = facts;
@@ -60,6 +62,7 @@ export const operationHandlers = {
         state: pausedSince === null ? 'running' : 'paused',
         since: pausedSince === null ? null : iso(pausedSince),
       },
+      paused_kinds: pausedKinds.map(wirePause),
       processes: processes?.map(wireProcess) ?? null,
       worker: { id: worker.id, running: worker.isRunning, action_kinds: worker.kinds },
     };

@@ -9,7 +9,18 @@ import { taskSourceOf } from '../../domain/run.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { threadKeyOf } from '../../domain/thread.ts';
 import { FileAnswer, type Asked, type Handlers, type HttpRooms } from '../serving.ts';
-import { instantOf, statesOf, threadOf, wireRun, wireSnoozes, wireStanding, wireTask, wireTaskRun } from './wire.ts';
+import {
+  instantOf,
+  statesOf,
+  threadOf,
+  wireAsked,
+  wirePause,
+  wireRun,
+  wireSnoozes,
+  wireStanding,
+  wireTask,
+  wireTaskRun,
+} from './wire.ts';
 
 /** Runs that were and runs that come, the reasons, and the feeds that tell of them. */
 export const runHandlers = {
@@ -111,10 +122,10 @@ function originOf(query: PartsOf<'listRuns'>['read']['query']) {
 async function repeated(
   kind: 'retry' | 'replay',
   { params, idempotencyKey, traceId }: Asked<'retryRun'>,
-  { tasks, actor, clock }: HttpRooms,
+  { tasks, actor, clock, kindPauses }: HttpRooms,
 ) {
   const { task, taskRun } = await tasks.repeat(kind, params.run_id, { actor, idempotencyKey, traceId });
-  return { task: wireTask(task, { clock }), task_run: wireTaskRun(taskRun) };
+  return { task: wireTask(task, { clock }), ...(await wireAsked(task, taskRun, { kindPauses })) };
 }
 
 type WireAnswer = PartsOf<'whyTask'>['answer']['answers'][number];
@@ -125,10 +136,12 @@ function wireAnswer({ from, to, slot, evidence, ...answer }: Answer): WireAnswer
 }
 
 /** Absent evidence is not told: JSON knows no undefined. */
-function wireEvidence({ attempts, deliveries, ack, deed, gap, error, ...evidence }: Evidence): WireAnswer['evidence'] {
+function wireEvidence(told: Evidence): WireAnswer['evidence'] {
+  const { attempts, deliveries, ack, deed, gap, error, kindPaused, ...evidence } = told;
   return {
     ...wire(evidence),
-    ...(attempts && { attempts: { count: attempts.count, last_error_message: attempts.lastError } }),
+    ...(attempts && { attempts: wireTries(attempts) }),
+    ...(kindPaused && { kind_paused: wirePause(kindPaused) }),
     ...(deliveries && {
       deliveries: deliveries.map(({ id, part, status, thread, messageId, cause, error: fault, deliveredAt }) => ({
         delivery_id: id,
@@ -141,6 +154,15 @@ function wireEvidence({ attempts, deliveries, ack, deed, gap, error, ...evidence
     ...(deed && { audit: { entry_id: deed.id, ...wire({ at: deed.at, actor: deed.actor, verb: deed.verb }) } }),
     ...(gap && { gap: { gap_id: gap.id, count: gap.count } }),
     ...(error !== undefined && { error_message: error }),
+  };
+}
+
+function wireTries({ count, lastError, last }: NonNullable<Evidence['attempts']>) {
+  return {
+    count,
+    last_error_message: lastError,
+    last_worker: last === null ? null : wire(last.worker),
+    last_job_id: last?.jobId ?? null,
   };
 }
 

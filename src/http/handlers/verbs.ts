@@ -9,13 +9,13 @@ import { iso } from '../../domain/schedule/time/calendar.ts';
 import { durationMs } from '../../domain/schedule/time/duration.ts';
 import { parseThreadKey } from '../../domain/thread.ts';
 import type { Handlers, HttpRooms } from '../serving.ts';
-import { byOf, instantOf, targetOf, threadOf, wireTask, wireTaskRun } from './wire.ts';
+import { byOf, instantOf, targetOf, threadOf, wireAsked, wireTask } from './wire.ts';
 
 /** Verbs on a task, and on all tasks of a thread, a subject or a tag. */
 export const verbHandlers = {
   runTaskNow: async (asked, rooms) => {
     const { task, taskRun } = await rooms.tasks.runNow(targetOf(asked, rooms));
-    return { task: wireTask(task, rooms), task_run: wireTaskRun(taskRun) };
+    return { task: wireTask(task, rooms), ...(await wireAsked(task, taskRun, rooms)) };
   },
   cancelTask: async (asked, rooms) => told(await rooms.tasks.cancel(targetOf(asked, rooms)), rooms),
   answerTask: async (asked, rooms) =>

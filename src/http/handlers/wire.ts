@@ -8,6 +8,7 @@ import type { Changes } from '../../app/tasks/edit.ts';
 import type { Once } from '../../app/use-cases/kept-answers.ts';
 import { deliveryCode } from '../../domain/delivery.ts';
 import { occurrenceKey } from '../../domain/occurrence.ts';
+import type { KindPause } from '../../domain/processes/process.ts';
 import { liveStatuses, type RunStatus } from '../../domain/run.ts';
 import type { Schedule } from '../../domain/schedule/schedule.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
@@ -230,4 +231,19 @@ interface OfTask {
 /** The task of the path, and who does something to it. */
 export function targetOf({ params, idempotencyKey, traceId }: OfTask, { actor }: Pick<HttpRooms, 'actor'>) {
   return { taskId: params.task_id, actor, idempotencyKey, traceId };
+}
+
+/** Since when a kind of actions is paused, and by whom. */
+export function wirePause({ kind, since, by }: KindPause) {
+  return { kind, since: iso(since), by };
+}
+
+/** A run that was asked for by hand, with what keeps it from beginning. */
+export async function wireAsked(task: Task, taskRun: TaskRun, { kindPauses }: Pick<HttpRooms, 'kindPauses'>) {
+  const stands = taskRun.runId === null ? null : await kindPauses.standstill(task.action.kind);
+  const by = stands?.is === 'kind_paused' ? stands.by : null;
+  return {
+    task_run: wireTaskRun(taskRun),
+    waits_for: stands === null ? null : { reason: stands.is, since: iso(stands.since), by },
+  };
 }

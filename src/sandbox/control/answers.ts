@@ -46,6 +46,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   unsupported_media_type: 415,
   quota_exceeded: 429,
   budget_exhausted: 409,
+  kind_paused: 409,
   internal: 500,
   store_unavailable: 503,
 };

@@ -20,6 +20,8 @@ export const ofNoChat: Readonly<Record<string, string>> = {
   set_backs: 'select',
   // An attempt names the process that made it.
   processes: 'select',
+  // A run waits while its kind is paused.
+  paused_kinds: 'select',
 };
 
 /** Tables of chats that only the server itself reads. */

@@ -167,7 +167,6 @@ function runnerOptions({ pool, logger, isDeaf }: EngineDeps) {
         // Both at 0, or a stop does not wait until what was done is written.
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
-        maxPoolSize: atOnce + 2,
         preparedStatements: isDeaf !== true,
       },
     },

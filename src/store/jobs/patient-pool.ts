@@ -15,8 +15,8 @@ type Given = (error: Error | undefined, client: pg.PoolClient | undefined, relea
 
 /** A server that accepts nobody for so long is as good as away. */
 export const connectMs = 5000;
-/** Places that look, who is told, and one for what is asked beside. */
-const connectionsMax = 6;
+/** As many as graphile-worker has places, or it warns at each start; of these one is for whoever listens. */
+export const jobConnectionsMax = 8;
 /** Between the tries of one statement. */
 const firstPauseMs = 100;
 const lastPauseMs = 2000;
@@ -37,7 +37,7 @@ export class PatientPool extends pg.Pool {
     const sockets = new Set<Socket>();
     super({
       connectionString: deps.url,
-      max: connectionsMax,
+      max: jobConnectionsMax,
       keepAlive: true,
       connectionTimeoutMillis: connectMs,
       stream: () => {

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts';
 import { openGraphile, type GraphileJobs } from './graphile.ts';
 import { createNotifyHints } from './notify.ts';
 import { offering } from './offers.ts';
+import { jobConnectionsMax } from './patient-pool.ts';
 
 /** Work that processes on one database share beside its rows: hints, and jobs that come with the rows. */
 export interface SharedWork {
@@ -14,6 +15,11 @@ export interface SharedWork {
   close(): Promise<void>;
 }
 
+/** Connections of a process beside those of its pool: for the lock, to listen, and for jobs. */
+export function connectionsBeside(works: boolean): number {
+  return 2 + (works ? jobConnectionsMax : 1);
+}
+
 interface SharingDeps {
   /** Of the server itself, where connections to it stay. */
   readonly url: string;
@@ -21,6 +27,8 @@ interface SharingDeps {
   readonly name: string;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
+  /** The address is that of a pooler, over which nobody is told of anything. */
+  readonly isDeaf: boolean;
 }
 
 export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
@@ -28,7 +36,7 @@ export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
   const hints = createNotifyHints({ ...deps, processId: deps.name, onLost: () => jobs?.drop() });
   await hints.open();
   try {
-    jobs = await openGraphile({ ...deps, hints, isDeaf: hints.isDeaf() });
+    jobs = await openGraphile({ ...deps, hints });
   } catch (error) {
     await hints.close();
     throw error;

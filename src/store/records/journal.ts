@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/access.ts';
-import type { AccessVerb, EventKind, SecretVerb, TaskVerb } from '../../domain/event.ts';
+import type { AccessVerb, EventKind, KindVerb, SecretVerb, TaskVerb } from '../../domain/event.ts';
 import type { TaskState } from '../../domain/task.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, pick } from '../engine/fields.ts';
@@ -89,7 +89,7 @@ function* insertEntries(entries: readonly (AuditEntry & { readonly chatId: strin
 export interface OtherDeed {
   readonly at: number;
   readonly actor: Actor;
-  readonly verb: AccessVerb | `secret_${SecretVerb}`;
+  readonly verb: AccessVerb | `secret_${SecretVerb}` | `kind_${KindVerb}`;
   readonly kind: EventKind;
   /** Null for what is about no chat. */
   readonly chatId: string | null;

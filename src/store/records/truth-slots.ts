@@ -9,6 +9,7 @@ import { partsOf } from '../runs/codec.ts';
 const o = columnsOf('occurrences', 'o');
 const r = columnsOf('runs', 'r');
 const c = columnsOf('chats', 'c');
+const k = columnsOf('pausedKinds', 'k');
 
 /** Flat, because a page has hundreds of them: each object within a row would cost a reader of its own. */
 const slotFields = {
@@ -22,6 +23,9 @@ const slotFields = {
   readyAt: maybe(r.readyAt),
   runError: r.error,
   runErrorCode: r.errorCode,
+  pausedKind: maybe(k.kind),
+  pausedSince: maybe(k.since),
+  pausedBy: maybe(k.by),
   provider: maybe(c.provider),
   address: maybe(c.address),
 };
@@ -29,7 +33,8 @@ const slotFields = {
 export type BareSlot = Answer<typeof slotFields>;
 
 const slotSource = raw(`from occurrences o left join runs r on r.id = o.run_id left join chats c on c.id = r.chat_id
-  left join occurrences p on p.id = o.replay_of`);
+  left join occurrences p on p.id = o.replay_of
+  left join paused_kinds k on k.kind = r.action_kind and r.status in ('queued', 'backoff')`);
 
 function slotsWhere(taskId: string, which: Sql): Script<BareSlot[]> {
   return all(select(slotFields)`${slotSource} where o.task_id = ${taskId} and ${which}`);
@@ -86,6 +91,9 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
       readyAt,
       runError,
       runErrorCode,
+      pausedKind: kind,
+      pausedSince: since,
+      pausedBy: by,
       provider,
       address,
       ...slot
@@ -106,6 +114,7 @@ export function* withWork(found: readonly BareSlot[]): Script<SlotRow[]> {
             readyAt,
             // A failed attempt has left a code.
             waitsFor: runStatus === 'backoff' && runErrorCode === null ? runError : null,
+            kindPaused: kind === null || since === null || by === null ? null : { kind, since, by },
             place,
             ...work(runId),
           },

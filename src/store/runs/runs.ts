@@ -74,14 +74,15 @@ function* startRuns(at: StartBatch, bootId: string, plan: Parameters<RunStore['s
   yield* endUnstarted(plans, byId, at.now);
   yield* putOff(plans, byId, at.now);
   const starting = plans.filter((one) => one.does === 'start');
-  const started = yield* openAttempts({ starting, byId, bootId, now: at.now });
+  const { now, jobOf = () => null } = at;
+  const started = yield* openAttempts({ starting, byId, bootId, now, jobOf });
   const more = found.length === at.limit || plans.length < found.length;
   const unpaid = plans.filter((one) => one.does === 'end' && one.reason === 'budget').length;
   return {
     taken: plans.length,
     more,
     ...unpaidIn(unpaid),
-    started: startedOf(started, { read, starting, now: at.now }),
+    started: startedOf(started, { read, starting, now, jobOf }),
   };
 }
 
@@ -288,9 +289,10 @@ interface Opening {
   readonly byId: ById;
   readonly bootId: string;
   readonly now: number;
+  readonly jobOf: (runId: string) => string | null;
 }
 
-function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[]> {
+function* openAttempts({ starting, byId, bootId, now, jobOf }: Opening): Script<string[]> {
   const claimed = yield* updateAll('runs', starting, {
     set: () => ({
       status: 'running',
@@ -307,7 +309,8 @@ function* openAttempts({ starting, byId, bootId, now }: Opening): Script<string[
     won.map((runId) => {
       const attempt = (byId.get(runId)?.attempts ?? 0) + 1;
       const chatId = byId.get(runId)?.chatId ?? null;
-      return { runId, attempt, status: 'running' as const, bootId, startedAt: now, chatId };
+      const jobId = jobOf(runId);
+      return { runId, attempt, status: 'running' as const, bootId, jobId, startedAt: now, chatId };
     }),
   );
   yield* tellEvents(
@@ -327,7 +330,8 @@ function startedOf(
     read,
     starting,
     now,
-  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now'>,
+    jobOf,
+  }: { readonly read: readonly ReturnType<typeof readStartable>[] } & Pick<Opening, 'starting' | 'now' | 'jobOf'>,
 ): StartedRun[] {
   const wins = new Set(won);
   const known = new Map(starting.flatMap((one) => (one.does === 'start' ? [[one.runId, one] as const] : [])));
@@ -342,6 +346,7 @@ function startedOf(
         run: { ...run, interruptions, reserved, startedAt: run.startedAt ?? now },
         attempt: run.attempts + 1,
         fence: run.fence + 1,
+        jobId: jobOf(run.id),
         placeAt: place?.host ?? null,
       },
     ];

@@ -291,6 +291,17 @@ export function processesTable({ table, text, int }: Dialect) {
     /** Since when it has lived without having been ended by another. */
     heldSince: int('held_since').notNull(),
     endedAt: int('ended_at'),
+    /** Connections to the database that it may open; null for one of an earlier release. */
+    connections: int('connections'),
+  });
+}
+
+/** Kinds of actions of which nothing begins for now. */
+export function pausedKindsTable({ table, text, int }: Dialect) {
+  return table('paused_kinds', {
+    kind: text('kind').primaryKey(),
+    since: int('since').notNull(),
+    by: text('paused_by').$type<Actor>().notNull(),
   });
 }
 

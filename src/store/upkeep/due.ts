@@ -49,7 +49,8 @@ export const dueFields = {
     isAny(
       raw(`runs where status = 'running' and ${isLostIn()}`),
       raw(`runs where status = 'running' and boot_id = processes.id and cancel_requested_at is not null`),
-      sql`runs where status in ('queued', 'backoff') and ready_at <= ${late}`,
+      sql`runs where status in ('queued', 'backoff') and ready_at <= ${late}
+        and not exists (select 1 from paused_kinds k where k.kind = runs.action_kind)`,
     ),
   ),
   deliverer: ofWorker(
@@ -66,6 +67,15 @@ export const dueFields = {
       and (boot_id is null or not exists (select 1 from processes p where p.id = boot_id and p.ended_at is null)))`,
   ),
 };
+
+/** Kinds of actions that are paused. */
+export const pausedField = like(
+  columns.processes.kinds,
+  differing({
+    sqlite: `(select coalesce(group_concat(kind, ','), '') from (select kind from paused_kinds order by kind))`,
+    postgres: `(select coalesce(string_agg(kind, ',' order by kind collate "C"), '') from paused_kinds)`,
+  }),
+);
 
 const polling = `kv where scope = 'lease' and key = 'polling'
   and exists (select 1 from processes p where p.id = kv.value and p.ended_at is null)`;

@@ -1,19 +1,20 @@
-import type { NewProcess, Renewal, Renewed, Rescued } from '../../app/ports/processes.ts';
-import type { ProcessView } from '../../domain/processes/process.ts';
+import type { KindChanged, KindDeed, NewProcess, Renewal, Renewed, Rescued } from '../../app/ports/processes.ts';
+import type { KindPause, ProcessView } from '../../domain/processes/process.ts';
 import type { Script } from '../engine/engine.ts';
 import { columns, mapped, number, pick, type Answer } from '../engine/fields.ts';
 import { allOf, int, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, insert, one, returning, select, update, updateReturning } from '../engine/statements.ts';
+import { all, insert, insertReturning, one, returning, select, update, updateReturning } from '../engine/statements.ts';
+import { recordOther } from '../records/journal.ts';
 import { lostMark } from '../tables/work.ts';
-import { beside, databaseNow, dueFields, heard, isWorker, pollingFields } from './due.ts';
+import { beside, databaseNow, dueFields, heard, isWorker, pausedField, pollingFields } from './due.ts';
 
 /**
  * Processes and their leases. What a process holds carries its id; a row that belongs to none that lives is marked as lost,
  * and whoever claims next takes it up. The instants are those of the database where several processes share it, so the
  * clocks of their hosts decide nothing.
  */
-export const processStore = { enrol, rescueLeft, retire };
-export const processReads = { renewLease, listProcesses, lastWorker, databaseTime };
+export const processStore = { enrol, rescueLeft, retire, pauseKind, resumeKind };
+export const processReads = { renewLease, listProcesses, lastWorker, databaseTime, pausedKinds };
 
 const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
 
@@ -60,7 +61,13 @@ function standingOf(standing: Answer<typeof standingFields> | undefined, at: num
   return { at, heldSince, isKeeper: works === 1 && older === 0, isAnyGone: gone > 0 };
 }
 
-const renewalFields = { standing: standingFields, due: dueFields, polling: pollingFields, heard };
+const renewalFields = {
+  standing: standingFields,
+  due: dueFields,
+  pausedKinds: pausedField,
+  polling: pollingFields,
+  heard,
+};
 
 /** Renews by one statement without a transaction around it, because every process does so again and again, also when nothing else is done. */
 function* renewLease(id: string, leaseMs: number, signs: boolean): Script<Renewal | null> {
@@ -69,11 +76,12 @@ function* renewLease(id: string, leaseMs: number, signs: boolean): Script<Renewa
     where id = (select id from own)`;
   const renewed = yield* one(returning(renewalFields, change));
   if (renewed === undefined) return null;
-  const { standing, due, polling } = renewed;
+  const { standing, due, pausedKinds: paused, polling } = renewed;
   const { poller, pollsUntil } = polling;
   return {
     ...standingOf(standing, standing.seenAt),
     due: dueNames.filter((name) => due[name] > 0),
+    pausedKinds: paused,
     polling: poller === null || pollsUntil === null ? null : { holder: poller, until: pollsUntil },
   };
 }
@@ -123,10 +131,40 @@ function* lastWorker(): Script<Answer<typeof lastFields> | null> {
 
 const viewFields = {
   ...pick(columns.processes, 'id', 'role', 'release', 'host', 'pid', 'startedAt', 'seenAt', 'leaseUntil', 'endedAt'),
+  connections: columns.processes.connections,
   kinds: mapped(columns.processes.kinds, (kinds) => kinds.split(',').filter((kind) => kind !== '')),
 };
 
 function* listProcesses(since: number | null): Script<ProcessView[]> {
   const asked = allOf(since === null ? sql`ended_at is null` : sql`(ended_at is null or ended_at > ${since})`);
   return yield* all(select(viewFields)`from processes where ${asked} order by started_at, id`);
+}
+
+/* ---- kinds of actions that are paused for all processes ---- */
+
+const pauseFields = pick(columns.pausedKinds, 'kind', 'since', 'by');
+
+function* pausedKinds(): Script<KindPause[]> {
+  return yield* all(select(pauseFields)`from paused_kinds order by since, kind`);
+}
+
+function* pauseKind({ kind, by, at, traceId }: KindDeed): Script<KindChanged> {
+  const nobodyDid = raw('on conflict (kind) do nothing');
+  const pause = yield* insertReturning('pausedKinds', { kind, since: at, by }, pauseFields, nobodyDid);
+  if (pause === undefined) {
+    const known = yield* one(select(pauseFields)`from paused_kinds where kind = ${kind}`);
+    return { pause: known ?? null, entryId: null };
+  }
+  const deed = { at, actor: by, chatId: null, traceId };
+  const entryId = yield* recordOther({ ...deed, verb: 'kind_pause', kind: 'kind.pause', after: { kind } });
+  return { pause, entryId };
+}
+
+function* resumeKind({ kind, by, at, traceId }: KindDeed): Script<KindChanged> {
+  const paused = yield* one(returning(pauseFields, sql`delete from paused_kinds where kind = ${kind}`));
+  if (paused === undefined) return { pause: null, entryId: null };
+  const before = { kind, since: paused.since, by: paused.by };
+  const deed = { at, actor: by, chatId: null, traceId };
+  const entryId = yield* recordOther({ ...deed, verb: 'kind_resume', kind: 'kind.resume', before });
+  return { pause: null, entryId };
 }

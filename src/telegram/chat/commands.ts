@@ -19,7 +19,7 @@ import { madeMoved, pressedInWords, timeMended } from './new-task/words.ts';
 import { allowCommand } from './place/allowing.ts';
 import { startCommand, zoneCommand, zoneSaid } from './place/buttons.ts';
 import { purgeCommand, topicCommand } from './place/removals.ts';
-import { statusCommand } from './place/status.ts';
+import { kindCommand, statusCommand } from './place/status.ts';
 import { doneCommand, doneHere, isDoneWord } from './results/done.ts';
 import { replied } from './results/replying.ts';
 import { digestCommand, isDigestAsked } from './settings/digest.ts';
@@ -57,8 +57,8 @@ export const commands: readonly Command[] = [
   reading('tasks', listCommand),
   reading('next', nextCommand),
   command('run', runCommand),
-  command('pause', pauseCommand),
-  command('resume', resumeCommand),
+  command('pause', async (ctx) => (await kindCommand(ctx, 'pause')) ?? pauseCommand(ctx)),
+  command('resume', async (ctx) => (await kindCommand(ctx, 'resume')) ?? resumeCommand(ctx)),
   command('snooze', snoozeCommand),
   command('edit', editCommand),
   reading('history', historyCommand),

@@ -1,6 +1,7 @@
 import type { Context } from 'grammy';
 import type { Kinds } from '../../app/actions/kinds.ts';
 import type { Alarms } from '../../app/housekeeping/alarms.ts';
+import type { KindPauses } from '../../app/operations/kind-pauses.ts';
 import type { ServerStatus, UsageStore } from '../../app/operations/status.ts';
 import type { BlobStore } from '../../app/ports/blobs.ts';
 import type { ChatFacts } from '../../app/ports/chat-facts.ts';
@@ -219,8 +220,8 @@ export interface ChatDeps extends Pick<World, 'clock' | 'ids' | 'log' | 'digest'
     Pick<UpkeepStore, 'readNote' | 'writeNote'>;
   /** Where an owner hears of trouble. */
   readonly alarms: Pick<Alarms, 'placeOf' | 'setPlace'>;
-  /** Since when no process takes up slots; null while one does. */
-  readonly pausedSince: () => Promise<number | null>;
+  /** Kinds of actions that are paused on the whole server, and what keeps runs from beginning. */
+  readonly kindPauses: Pick<KindPauses, 'pause' | 'resume' | 'isKnown' | 'standstill'>;
   /** How the server stands: for owners. */
   readonly status: () => Promise<ServerStatus>;
   readonly quota: Quota;

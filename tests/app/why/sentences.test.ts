@@ -86,6 +86,7 @@ const aPart: SlotDelivery = {
   decision: null,
 };
 
+const byWorker = { jobId: null, worker: { bootId: 'boot-1', role: null, host: null, pid: null } } as const;
 const aRun: SlotRun = {
   id: 'r-1',
   number: 1,
@@ -95,11 +96,12 @@ const aRun: SlotRun = {
   startedAt: slotAt + 3,
   readyAt: slotAt + 3,
   waitsFor: null,
-  attempts: [{ status: 'succeeded', error: null }],
+  kindPaused: null,
+  attempts: [{ ...byWorker, status: 'succeeded', error: null }],
   deliveries: [aPart],
 };
 
-const failed = { status: 'failed', error: 'echo fails. Again' } as const;
+const failed = { ...byWorker, status: 'failed', error: 'echo fails. Again' } as const;
 const doing = (verb: string) => ({ id: '7', at: slotAt + 40 * minute, actor, verb });
 
 /** A run after which something became of its message, or was said about it. */

@@ -18,6 +18,7 @@ const ofNobody = [
   'host_calls',
   'pace',
   'processes',
+  'paused_kinds',
   'set_backs',
   'tokens',
 ];

@@ -3,8 +3,17 @@ import { bootId, minute, startEvery, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';
 
+const aProcess = {
+  release: '1',
+  kinds: ['message'],
+  host: 'garden',
+  pid: 7,
+  connections: null,
+  at: null,
+  leaseMs: minute,
+};
 const enrol = ({ store }: World, id: string, role: 'all' | 'worker' | 'bot' | 'api' = 'worker') =>
-  store.enrol({ id, role, release: '1', kinds: ['message'], host: 'garden', pid: 7, at: null, leaseMs: minute }, false);
+  store.enrol({ ...aProcess, id, role }, false);
 
 const dueIn = async ({ store }: World, id = 'boot-b') => (await store.renewLease(id, minute, false))?.due;
 
@@ -133,7 +142,7 @@ export function dueTests(open: OpenWorld): void {
     await store.writeNote('audit', '{}', nine);
     expect(await isNews()).toBe(true);
     await world.query(
-      `update tasks set state = 'paused', paused_reason = 'auto:consecutive_failures', paused_at = ${nine} where id = '${task.id}'`,
+      `update tasks set state = 'paused', next_at = null, paused_reason = 'auto:consecutive_failures', paused_at = ${nine} where id = '${task.id}'`,
     );
     expect(await isNews()).toBe(true);
     await enrol(world, 'boot-a');

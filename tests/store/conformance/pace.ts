@@ -7,7 +7,16 @@ import { aChat, aMessage, putOff, threadOf } from '../scenes.ts';
 
 const rates = ratesOf({ overallPerSecond: 4, chatPerSecond: 1, groupPerMinute: 20 });
 const by = (bootId: string): Paced => ({ bootId, rates });
-const enrolled = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, at: null, leaseMs: minute } as const;
+const enrolled = {
+  role: 'all',
+  release: '1',
+  kinds: [],
+  host: 'here',
+  pid: 1,
+  connections: null,
+  at: null,
+  leaseMs: minute,
+} as const;
 
 /** Two processes, and messages that wait in so many private chats. */
 async function together(open: OpenWorld, chats = 1, each = 1) {

@@ -16,7 +16,7 @@ const enrol = (
     role = 'worker',
     kinds = ['message', 'http'],
   }: { leaseMs?: number; alone?: boolean; role?: 'worker' | 'api'; kinds?: string[] } = {},
-) => store.enrol({ id, role, release: '1', kinds, host: 'garden', pid: 7, at: null, leaseMs }, alone);
+) => store.enrol({ id, role, release: '1', kinds, host: 'garden', pid: 7, connections: 12, at: null, leaseMs }, alone);
 
 const idsOf = async ({ store }: World, since: number | null = null) =>
   (await store.listProcesses(since)).map(({ id, endedAt }) => (endedAt === null ? id : `${id} ended`));
@@ -41,6 +41,7 @@ export function processTests(open: OpenWorld): void {
         seenAt: at,
         leaseUntil: at + long,
         endedAt: null,
+        connections: 12,
       },
     ]);
     await world.store.retire('boot-a', null);

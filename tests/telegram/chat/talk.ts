@@ -176,7 +176,6 @@ function talkIn(pipeline: Pipeline, given: Given): Talk {
   };
   const chatDeps: ChatDeps = {
     ...rooms,
-    pausedSince: () => rooms.processes.pausedSince(),
     deleteSaid: async () => true,
     digest: sha256,
     alarms: rooms.alarms,

@@ -18,7 +18,16 @@ async function replicas(settings: DoorwayOptions['settings'] = {}) {
   // No renewal is heard, so each of them asks for itself.
   const others = { hints: noHints, processes: { onRenewal: () => () => undefined }, wall: time };
   const join = async (bootId: string): Promise<Doorway> => {
-    const row = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, at: null, leaseMs: minute } as const;
+    const row = {
+      role: 'all',
+      release: '1',
+      kinds: [],
+      host: 'here',
+      pid: 1,
+      connections: null,
+      at: null,
+      leaseMs: minute,
+    } as const;
     await world.store.enrol({ id: bootId, ...row }, false);
     return aDoorway({ world, served, time, settings, needs: { bootId, others } });
   };

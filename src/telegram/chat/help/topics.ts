@@ -37,6 +37,7 @@ export const commandExamples: Readonly<Record<string, readonly Example[]>> = {
     ['/pause all for 2 hours', 'all tasks that you can change'],
     ['/pause', 'in the topic of a task: that one'],
     ['/pause for Anna', 'all that are about Anna; also /resume for Anna'],
+    ['/pause kind http', 'for owners: nothing of that kind starts in any chat; /resume kind http'],
   ],
   resume: [
     ['/resume #3', 'resumes it; what it missed is not sent'],

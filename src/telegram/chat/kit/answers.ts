@@ -124,6 +124,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
       ? texts.making.quota(details['quota'] === 'user' ? 'user' : 'chat', details['limit'])
       : message,
   budget_exhausted: () => texts.spending.exhausted,
+  kind_paused: () => texts.server.kindNotTried,
   stopping: 'ours',
   secrets_unavailable: 'itself',
   store_unavailable: 'ours',

@@ -20,22 +20,12 @@ import { urlOf } from '../../../domain/thread.ts';
 import type { ChatContext } from '../context.ts';
 import { texts } from '../texts.ts';
 import { actionLine, actionLines, filesOf } from './action.ts';
-import {
-  standstill,
-  aboutMoment,
-  dayMoment,
-  moment,
-  moments,
-  scheduleWords,
-  settingOf,
-  zoneOf,
-  type Setting,
-} from './clock.ts';
+import { aboutMoment, dayMoment, moment, moments, scheduleWords, settingOf, zoneOf, type Setting } from './clock.ts';
 import { type LastRun, lastRunOf, type LastRunStore, wasOf } from './last-run.ts';
 import { contextText, grantText, policyLines, type Held } from './policy.ts';
 import { button, dataOf, shortId, markFor } from './press.ts';
 import { lines, type Rich, drawn } from './rich.ts';
-import { nameOf } from './rights.ts';
+import { nameOf, standstill } from './rights.ts';
 
 /** Facts that a card tells beside the task itself. */
 export interface CardFacts {
@@ -337,7 +327,7 @@ export async function readFacts(task: Task, { clock, store }: FactsDeps): Promis
 /** Facts of a card that is drawn for a word or a press here. */
 export async function factsOf(task: Task, ctx: ChatContext): Promise<CardFacts> {
   const { dates } = settingsOf(ctx.place.chat.settings);
-  const stands = await standstill(ctx, settingFor(task, ctx));
+  const stands = await standstill(ctx, task.action.kind, settingFor(task, ctx));
   return { ...(await readFacts(task, ctx)), dates, mark: markFor(ctx), standstill: stands };
 }
 

@@ -21,7 +21,6 @@ import {
 } from '../../../domain/schedule/time/calendar.ts';
 import { toWall } from '../../../domain/schedule/time/zone.ts';
 import type { Task } from '../../../domain/task.ts';
-import type { ChatContext } from '../context.ts';
 import { currentLocale, texts } from '../texts.ts';
 
 /** The place and moment of reading: times are told on the clocks of a zone, with the year when it is not this one. */
@@ -178,10 +177,4 @@ export function telling(setting: Setting) {
 
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Words that no process takes up slots for now; null while one does. */
-export async function standstill(ctx: ChatContext, setting: Setting): Promise<string | null> {
-  const since = await ctx.pausedSince();
-  return since === null ? null : texts.server.standstill(aboutMoment(since, setting));
 }

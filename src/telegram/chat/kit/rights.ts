@@ -3,6 +3,7 @@ import type { Task } from '../../../domain/task.ts';
 import type { ChatContext, ChatDeps, Place } from '../context.ts';
 import { texts } from '../texts.ts';
 import { Refused } from './answers.ts';
+import { aboutMoment, type Setting } from './clock.ts';
 import { oneLine } from './rich.ts';
 
 export type Asker = Pick<ChatContext, 'person' | 'place'>;
@@ -70,4 +71,14 @@ export function shortName(name: string): string {
 /** The name of a person to stand in a sentence. */
 export async function calledOf(ctx: Parameters<typeof nameOf>[0], actor: Actor): Promise<string> {
   return (await nameOf(ctx, actor)) ?? texts.chat.somebody;
+}
+
+/** Words about what keeps runs of the kind from beginning, or of all kinds; null where nothing does. */
+export async function standstill(ctx: ChatContext, kind: string | null, setting: Setting): Promise<string | null> {
+  const stands = await ctx.kindPauses.standstill(kind);
+  if (stands === null) return null;
+  const since = aboutMoment(stands.since, setting);
+  return stands.is === 'no_worker'
+    ? texts.server.standstill(since)
+    : texts.server.kindStandstill(stands.kind, since, await calledOf(ctx, stands.by));
 }

@@ -151,7 +151,16 @@ export const serverTexts = {
   tick: (at: string | null): string =>
     at === null ? 'The scheduler has not looked for due tasks yet.' : `Last look for due tasks: ${at}`,
   standstill: (since: string): string =>
-    `The scheduler has been paused since ${since}: no worker is running. Runs wait for one.`,
+    `Scheduler paused since ${since}: no worker is running. Runs start when one is back.`,
+  kindStandstill: (kind: string, since: string, by: string): string =>
+    `Kind ${kind} is paused since ${since}, by ${by}. Its runs start when it is resumed.`,
+  kindPaused: (kind: string, since: string, by: string): string =>
+    `Kind ${kind} is paused since ${since}, by ${by}: its runs wait in all chats. /resume kind ${kind}`,
+  kindGoesOn: (kind: string): string => `Kind ${kind} goes on. Everything that waited starts now.`,
+  kindNotPaused: (kind: string): string => `Kind ${kind} is not paused.`,
+  kindNotTried: 'An owner of this bot has paused actions of this kind, so I cannot try it now.',
+  kindUnknown: (kind: string, known: readonly string[]): string =>
+    `I know no kind of action called ${kind}. Kinds are: ${and(known)}.`,
   process: (role: Role, where: string, version: string): string => `Process: ${role} on ${where}, version ${version}`,
   worker: (isRunning: boolean): string => (isRunning ? 'The worker is running.' : 'The worker has stopped.'),
   staleLook: (at: string): string => `Last look for stale results: ${at}`,

@@ -1,10 +1,14 @@
 import type { ServerStatus } from '../../../app/operations/status.ts';
 import type { WorkCounts } from '../../../app/ports/tasks.ts';
-import { answer } from '../kit/answers.ts';
+import type { KindPause } from '../../../domain/processes/process.ts';
+import type { Answer, ChatContext } from '../context.ts';
+import { answer, Refused } from '../kit/answers.ts';
 import { settingHere } from '../kit/card.ts';
-import { aboutMoment, type Setting, standstill } from '../kit/clock.ts';
+import { aboutMoment, type Setting } from '../kit/clock.ts';
 import { onChat, threadOf } from '../kit/guards.ts';
+import { calledAlone } from '../kit/naming.ts';
 import { blocks, lines, type Rich } from '../kit/rich.ts';
+import { calledOf, standstill } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { checklist, privateText } from './checklist.ts';
 
@@ -17,8 +21,8 @@ export const statusCommand = onChat('read', async (ctx) => {
       ? privateText(setUp, `@${ctx.bot}`, place.chat)
       : checklist({ ...place, setUp, now: ctx.clock.now() }),
     chatStatus(await ctx.bulk.count({ thread: threadOf(place) })),
-    await standstill(ctx, settingHere(ctx)),
-    person.isOwner ? serverStatus(await ctx.status(), settingHere(ctx)) : null,
+    await standstill(ctx, null, settingHere(ctx)),
+    person.isOwner ? await serverStatus(await ctx.status(), ctx) : null,
   );
   return answer(words);
 });
@@ -29,7 +33,8 @@ function chatStatus(counts: WorkCounts): Rich {
 }
 
 /** For owners: everything that a person would otherwise look for in several places. */
-function serverStatus(status: ServerStatus, setting: Setting): Rich {
+async function serverStatus(status: ServerStatus, ctx: ChatContext): Promise<Rich> {
+  const setting = settingHere(ctx);
   const { version, startedAt, ready, facts, audit, alarms, secrets, lastStaleLookAt, worker } = status;
   const { server } = texts;
   const { ok, ...parts } = ready;
@@ -41,6 +46,7 @@ function serverStatus(status: ServerStatus, setting: Setting): Rich {
     server.tasks(facts.tasks, facts.active, facts.chats),
     facts.dueSince === null ? server.onTime : server.late(facts.due, aboutMoment(facts.dueSince, setting)),
     ...processLines(status, setting),
+    ...(await Promise.all(status.pausedKinds.map((pause) => kindPausedText(pause, ctx)))),
     lastStaleLookAt === null ? null : server.staleLook(aboutMoment(lastStaleLookAt, setting)),
     server.kinds(worker.kinds),
     server.work(facts.running, facts.pending),
@@ -64,6 +70,27 @@ function processLines({ lastTickAt, worker, processes, pausedSince }: ServerStat
     pausedSince === null ? server.worker(worker.isRunning) : null,
     ...others.map(({ role, host, pid, release }) => server.process(role, `${host}, ${pid}`, release)),
   ];
+}
+
+async function kindPausedText({ kind, since, by }: KindPause, ctx: ChatContext): Promise<string> {
+  return texts.server.kindPaused(kind, aboutMoment(since, settingHere(ctx)), await calledOf(ctx, by));
+}
+
+/** `/pause kind http` and `/resume kind http`, for owners; null where something else is meant. */
+export async function kindCommand(ctx: ChatContext, deed: 'pause' | 'resume'): Promise<Answer | null> {
+  const kind = /^kinds?\s+(?<kind>\S+)$/i.exec(ctx.args.trim())?.groups?.['kind']?.toLowerCase();
+  if (kind === undefined) return null;
+  const { person, kindPauses } = ctx;
+  const isOwner = person.isOwner;
+  if (!(await kindPauses.isKnown(kind))) {
+    // A task may be called so.
+    if (!isOwner || (await calledAlone(ctx, ctx.args)) !== null) return null;
+    throw new Refused(answer(texts.server.kindUnknown(kind, ctx.kinds.forms.map((form) => form.kind).toSorted())));
+  }
+  if (!isOwner) throw new Refused(answer(texts.access.ownersOnly));
+  const { pause, entryId } = await kindPauses[deed](kind, { actor: person.actor });
+  if (pause !== null) return answer(await kindPausedText(pause, ctx));
+  return answer(entryId === null ? texts.server.kindNotPaused(kind) : texts.server.kindGoesOn(kind));
 }
 
 function bytes(count: number): string {

@@ -21,7 +21,7 @@ import {
 } from '../kit/guards.ts';
 import { arg, longId } from '../kit/press.ts';
 import { lines, pre } from '../kit/rich.ts';
-import { calledOf, shortName } from '../kit/rights.ts';
+import { calledOf, shortName, standstill } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 import { donePressed, notDonePressed } from './done.ts';
 import { laterPressed, pickPressed, resultPressed, snoozePressed } from './snoozing.ts';
@@ -146,7 +146,8 @@ export const resultsButtons = {
     async (ctx) => {
       const by = { actor: ctx.person.actor, idempotencyKey: ctx.key };
       const { task, taskRun } = await ctx.tasks.repeat('retry', longId(arg(ctx, 0)), by);
-      return notStartedPressed(task, taskRun) ?? toasted(texts.deed.retried);
+      const stands = await standstill(ctx, task.action.kind, settingFor(task, ctx));
+      return notStartedPressed(task, taskRun) ?? toasted(stands ?? texts.deed.retried);
     },
   ),
   error: onRun(

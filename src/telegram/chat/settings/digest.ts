@@ -10,7 +10,7 @@ import { readingOf, type PlaceAndDate } from '../kit/drafts.ts';
 import { onChat, onFound, targetOf, threadOf } from '../kit/guards.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { blocks, lines, type Rich, drawn } from '../kit/rich.ts';
-import { mayManage } from '../kit/rights.ts';
+import { mayManage, standstill } from '../kit/rights.ts';
 import { texts } from '../texts.ts';
 
 /** The digest of a chat: a task like any other, and this is the comfortable way to it. */
@@ -137,7 +137,8 @@ const switchedOff = onChat('manage', async (ctx) => {
 
 const digestNow = onFound('change', digestFound, async (ctx, { task }) => {
   await ctx.tasks.runNow({ ...targetOf(ctx, task), idempotencyKey: `${ctx.key}:now` });
-  return shown(ctx, [texts.digest.comes(taskName(task)), []]);
+  const stands = await standstill(ctx, task.action.kind, settingFor(task, ctx));
+  return shown(ctx, [lines(texts.digest.comes(taskName(task)), stands), []]);
 });
 
 async function digestFound(ctx: ChatContext): Promise<{ readonly task: Task }> {

@@ -5,7 +5,7 @@ import type { Answer, Buttons, ChatContext, Handler } from '../context.ts';
 import { editCommand } from '../edit/editing.ts';
 import { isRepeating } from '../edit/retiming.ts';
 import { editMenu } from '../edit/view.ts';
-import { answered, answerWith, redrawn, Refused, toastOf } from '../kit/answers.ts';
+import { answered, answerWith, redrawn, Refused, toasted, toastOf } from '../kit/answers.ts';
 import { card, cardButtons, taskName, cardOf, factsOf, settingFor } from '../kit/card.ts';
 import { aboutMoment } from '../kit/clock.ts';
 import { putDraft, cancelRow } from '../kit/drafts.ts';
@@ -13,6 +13,7 @@ import { onChat, onTask, targetOf } from '../kit/guards.ts';
 import { unnamedIn, type Unnamed } from '../kit/naming.ts';
 import { arg, button, dataOf, longId, shortId, markFor } from '../kit/press.ts';
 import { blocks, drawn } from '../kit/rich.ts';
+import { standstill } from '../kit/rights.ts';
 import { turned } from '../new-task/steps.ts';
 import { notStartedPressed, resultRows, withRows, noticeRows } from '../results/view.ts';
 import { texts } from '../texts.ts';
@@ -89,6 +90,8 @@ async function runPressed(ctx: ChatContext, { id }: Task): Promise<Answer> {
   const { task, taskRun } = await ctx.tasks.runNow({ ...targetOf(ctx, { id }), idempotencyKey });
   const told = notStartedPressed(task, taskRun);
   if (told !== null) return told;
+  const stands = await standstill(ctx, task.action.kind, settingFor(task, ctx));
+  if (stands !== null) return toasted(stands);
   if (occurrence === '' || ctx.shown === null) {
     const facts = { ...(await factsOf(task, ctx)), startedAt: ctx.clock.now() };
     return cardTold(ctx, task, card(task, facts), texts.deed.startedWord);

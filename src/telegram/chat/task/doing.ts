@@ -14,14 +14,14 @@ import type { Answer, ChatContext } from '../context.ts';
 import { newSecretLines } from '../kit/action.ts';
 import { answer, redrawn, Refused, triedTo, reactOr, undoRow } from '../kit/answers.ts';
 import { taskName, nextSentence, settingFor, settingHere } from '../kit/card.ts';
-import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment, standstill } from '../kit/clock.ts';
+import { aboutMoment, settingOf, type Setting, moment, moments, pastMoment } from '../kit/clock.ts';
 import { momentIn, pauseEndIn, dayIn, dayRows, isDay, nextMonday, startOf } from '../kit/days.ts';
 import { draftHere, isEditing, messageOf, type PlaceAndDate, putDraft, readingFor, readingOf } from '../kit/drafts.ts';
 import { onFound, onNamedTask, targetOf, threadOf } from '../kit/guards.ts';
 import { aboutSubject, calledAlone, impliedBy, numberIn, type AboutSubject } from '../kit/naming.ts';
 import { arg, button, dataOf, shortId, type Rows } from '../kit/press.ts';
 import { lines, drawn, type Rich } from '../kit/rich.ts';
-import { calledOf, mayManage, nameOf, refusal } from '../kit/rights.ts';
+import { calledOf, mayManage, nameOf, refusal, standstill } from '../kit/rights.ts';
 import {
   heldWith,
   passedWith,
@@ -39,7 +39,7 @@ export const runCommand = onNamedTask({ deed: 'change', verb: 'run', isAsked: tr
   const { task, taskRun } = await ctx.tasks.runNow(targetOf(ctx, named.task));
   const told = notStarted(task, taskRun);
   if (told !== null) return answer(told.words, told.rows);
-  const stands = await standstill(ctx, settingFor(task, ctx));
+  const stands = await standstill(ctx, task.action.kind, settingFor(task, ctx));
   if (stands !== null) return answer(lines(texts.deed.startedLater(taskName(task)), stands));
   const isHere = ctx.place.topicTask?.id === task.id;
   if (isHere) return { ...reactOr(ctx, '👀', answer(texts.deed.startedHere(taskName(task)))), ...following(taskRun) };

@@ -1,0 +1,7 @@
+CREATE TABLE `paused_kinds` (
+	`kind` text PRIMARY KEY NOT NULL,
+	`since` integer NOT NULL,
+	`paused_by` text NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE `processes` ADD `connections` integer;

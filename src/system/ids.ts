@@ -116,6 +116,7 @@ export function openNotepad(file: string, log: Pick<Log, 'warn'>): Notepad {
   let isTold = false;
   const put = (): void => {
     try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, text.padEnd(notepadBytes), { flag: existsSync(file) ? 'r+' : 'w', mode: 0o600 });
     } catch (error) {
       if (!isTold) log.warn('notepad_not_written', { file, error: errorText(error) });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../app/ports/outside.ts';
@@ -29,7 +29,11 @@ export function keepAddress(folder: string, url: string, log: Pick<Log, 'warn'>)
       log.warn('address_not_kept', { file, error: errorText(error) });
     }
   };
-  tried(() => writeFileSync(file, `${JSON.stringify(kept)}\n`, { mode: 0o600 }));
+  tried(() => {
+    // Where the database is a server, nothing else has made the folder.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  });
   return () => tried(() => rmSync(file, { force: true }));
 }
 

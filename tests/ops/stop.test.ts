@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { signalRepeatMs, stopGraceMs } from '../../src/domain/limits.ts';
 import { soon } from '../support/patience.ts';
 import { aFolder } from '../support/place.ts';
-import { onPostgres } from '../support/postgres.ts';
+import { freshPostgres, onPostgres } from '../support/postgres.ts';
 import { openBotApi } from './bot-api.ts';
 import { startProgram } from './program.ts';
 
@@ -85,6 +85,21 @@ describe.concurrent('a signal', () => {
     program.kill('SIGTERM');
     expect(await program.ended).toBe(1);
     expect(program.lines().at(-1)).toMatchObject({ event: 'stop_cut_short', waits_for: 'deliveries under way' });
+  });
+
+  it('ends at once a process that stands by, which holds nothing', async ({ onTestFinished: atEnd }) => {
+    const database = await freshPostgres();
+    atEnd(() => database.drop());
+    const own = { ...onPostgres, DATABASE_URL: database.url, API_TOKEN: token };
+    const before = startProgram(aFolder(atEnd), { ...own, ENGINE: 'embedded' }, atEnd);
+    await before.url();
+    const program = startProgram(aFolder(atEnd), own, atEnd);
+    await soon(() => expect(program.lines()).toContainEqual(expect.objectContaining({ event: 'standby' })));
+    program.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+    expect(program.lines().at(-1)).toMatchObject({ level: 'info', event: 'stopped' });
+    before.kill('SIGTERM');
+    expect(await before.ended).toBe(0);
   });
 
   it('ends a start that waits for a database which never answers', async ({ onTestFinished: atEnd }) => {

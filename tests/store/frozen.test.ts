@@ -3,7 +3,7 @@ import { openStore } from '../../src/store/engine/open.ts';
 import { systemTimer } from '../../src/system/clock.ts';
 import { aTask, buildersOf, nine, readable } from '../support/builders.ts';
 import { storeChild } from '../support/child.ts';
-import { countingIds, second } from '../support/fakes.ts';
+import { countingIds, hour, second } from '../support/fakes.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { slotsOf } from './scenes.ts';
 
@@ -13,14 +13,15 @@ async function aDatabase() {
   const onLost = (error: Error) => {
     throw error;
   };
-  const { store, close } = await openStore({
+  const opened = await openStore({
     url: database.url,
     holder: { pid: 1, host: 'here', since: 0 },
     shared: { onStandby: () => undefined },
     timer: systemTimer,
     onLost,
   });
-  onTestFinished(close);
+  onTestFinished(() => opened.close());
+  const { store } = opened;
   const make = buildersOf(countingIds());
   const claim = () => store.claimDue({ now: nine, limit: 100 }, (due) => due.map((row) => make.claim(readable(row))));
   return { url: database.url, world: { store, make }, claim };
@@ -41,4 +42,20 @@ test('slots that a process was claiming when it was frozen are claimed by anothe
   child.process.kill('SIGCONT');
   expect(await child.line()).toMatch(/^refused: The database cannot be used right now/);
   for (const task of tasks) expect(await slotsOf(world, task)).toHaveLength(1);
+});
+
+test('a row for which several transactions of a frozen process wait is let go once, and not by one after the other', async () => {
+  const { url, world } = await aDatabase();
+  const task = await aTask(world, { nextAt: nine });
+  const child = storeChild('queue', url);
+  expect(await child.line()).toBe('stands still');
+  const from = performance.now();
+  // It waits behind all of them, longer than it may, and begins anew.
+  await world.store.replanTasks(null, { now: nine, limit: 10 }, () => [
+    { taskId: task.id, expectNextAt: nine, nextAt: nine + hour },
+  ]);
+  expect(performance.now() - from).toBeLessThan(15 * second);
+  expect((await world.store.readTask(task.id))?.nextAt).toBe(nine + hour);
+  child.process.kill('SIGCONT');
+  for (let count = 0; count < 5; count += 1) expect(await child.line()).toBe('rejected');
 });

@@ -15,7 +15,7 @@ const until = async (seen: () => boolean | Promise<boolean>) => {
   await expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
 };
 
-async function aStore(shared: boolean) {
+async function aStore(shared: boolean, proof = pace.proof) {
   const database = await freshPostgres();
   const ends: (() => Promise<unknown> | void)[] = [database.drop];
   onTestFinished(async () => {
@@ -41,7 +41,7 @@ async function aStore(shared: boolean) {
     onLost: (error) => void told.push(`lost: ${error.message}`),
     onAway: (error) => void told.push(error === null ? 'back' : 'away'),
     timer: systemTimer,
-    pace,
+    pace: { ...pace, proof },
     pulsePace,
     ...(shared ? { shared: { onStandby: () => undefined } } : {}),
   });
@@ -77,6 +77,18 @@ describe.each([
     await until(() => told.includes('back'));
     await until(async () => (await writes(opened)) === 'written');
     expect(told.filter((one) => one.startsWith('lost'))).toEqual([]);
+  });
+
+  test('is back for good, also where the connection of its lock was the one that led nowhere', async () => {
+    const { way, told, opened, ask } = await aStore(shared, 300);
+    way.block();
+    expect(await writes(opened)).toBe('store_unavailable');
+    way.mend();
+    await until(() => told.includes('back'));
+    const [{ now } = { now: null }] = await ask('select clock_timestamp() as now');
+    const proofs = `select from pg_stat_activity where application_name = 'process 4711 on garden' and query_start > '${(now as Date).toISOString()}'`;
+    await until(async () => (await ask(proofs)).length > 0);
+    expect(told).toEqual(['away', 'back']);
   });
 
   test('waits for a statement that takes long, because the server answers meanwhile', async () => {

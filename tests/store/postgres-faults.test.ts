@@ -4,6 +4,7 @@ import { postgresEngine, postgresPool, type Connections } from '../../src/store/
 import { translate } from '../../src/store/engine/store.ts';
 import { freshPostgres } from '../support/postgres.ts';
 import { rows } from '../support/texts.ts';
+import { openWay } from '../support/way.ts';
 
 const opened: (() => Promise<void>)[] = [];
 
@@ -45,4 +46,27 @@ describe('a Postgres that does not answer in time', () => {
     expect(refused).toMatchObject({ code: 'internal' });
     expect(await engine.transact(() => rows('select 1 as one'))).toEqual([{ one: 1 }]);
   });
+});
+
+test('ends what connections that were cut have left open on the server, so that it keeps no rows', async () => {
+  const fresh = await freshPostgres();
+  const way = await openWay(fresh.url);
+  const pool = postgresPool(way.url, { home: 'public' });
+  opened.push(
+    fresh.drop,
+    () => pool.end(),
+    async () => way.close(),
+  );
+  const engine = postgresEngine(pool);
+  await engine.transact(() => rows('create table t (x text)'));
+  await engine.transact(() => insert('one', 0));
+  const held = await pool.connect();
+  await held.query('begin; set local idle_in_transaction_session_timeout = 0; select from t for update', []);
+
+  way.freeze();
+  pool.drop();
+  held.release(true);
+
+  await engine.transact(() => rows(`update t set x = 'two'`));
+  expect(await engine.transact(() => rows('select x from t'))).toEqual([{ x: 'two' }]);
 });

@@ -12,7 +12,7 @@ export interface StoreChild {
 }
 
 /** Starts a child of `store-child.ts`; it does not outlive its test. */
-export function storeChild(verb: 'hold' | 'claim' | 'freeze', place: string): StoreChild {
+export function storeChild(verb: 'hold' | 'claim' | 'freeze' | 'queue', place: string): StoreChild {
   const script = fileURLToPath(new URL('store-child.ts', import.meta.url));
   const child = spawn(process.execPath, [...sourceFlags, script, verb, place], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { openSync, readFileSync, statSync } from 'node:fs';
-import { appendFile, cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,6 +34,16 @@ export interface PostgresHands {
   /** Every process of it holds still, and nobody is told. */
   hold(): Promise<void>;
   goOn(): Promise<void>;
+  /** A second server that follows this one. */
+  replicate(): Promise<Replica>;
+}
+
+export interface Replica {
+  readonly url: string;
+  /** From now on a commit counts only when the replica has it as well. */
+  follow(): Promise<void>;
+  /** Takes the place of a server that is gone. */
+  promote(): Promise<void>;
 }
 
 export interface PostgresOptions {
@@ -56,6 +66,7 @@ interface Place {
   readonly home: string;
   readonly binaries: string;
   readonly account: Account;
+  readonly password: string;
 }
 
 const startAttemptsMax = 3;
@@ -86,14 +97,18 @@ export async function createDatabase(adminUrl: string): Promise<FreshDatabase> {
   await command(adminUrl, `create database ${name}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => command(adminUrl, `drop database if exists ${name} with (force)`) };
+  return {
+    url: url.href,
+    drop: async () => void (await command(adminUrl, `drop database if exists ${name} with (force)`)),
+  };
 }
 
-async function command(adminUrl: string, sql: string): Promise<void> {
+/** Answers how many rows came back. */
+async function command(adminUrl: string, sql: string): Promise<number> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql)).rows.length;
   } finally {
     await client.end();
   }
@@ -105,7 +120,7 @@ async function startOwn({ durable = false, beside }: PostgresOptions): Promise<P
   const home = await mkdtemp(join(temporaryFolder(account), 'cronogram-postgres-'));
   const password = randomBytes(12).toString('hex');
   await writeFile(join(home, 'password'), `${password}\n`);
-  const place: Place = { home, binaries: await reachableBinaries(native, home, account), account };
+  const place: Place = { home, binaries: await reachableBinaries(native, home, account), account, password };
   if (account !== undefined) await run('chown', ['-R', `${account.uid}:${account.gid}`, home]);
 
   const guardian = guard(place);
@@ -114,18 +129,68 @@ async function startOwn({ durable = false, beside }: PostgresOptions): Promise<P
     await initialise(place);
     if (beside !== undefined)
       await appendFile(join(home, 'data', 'pg_hba.conf'), `host all all ${beside.range} password\n`);
-    const port = await freePort();
-    const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-    const up = () => untilReady(url, launch(place, settings(port, { durable, beside })), place);
-    await up();
-    return { url, stop, hands: handsOn(place, up) };
+    const own = await launched(place, { durable, beside });
+    return { url: own.url, stop, hands: handsOn(place, own) };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function handsOn({ home, binaries, account }: Place, up: () => Promise<void>): PostgresHands {
+interface Launched {
+  readonly url: string;
+  readonly up: () => Promise<void>;
+}
+
+/** Starts the server over the data in a folder of its place. */
+async function launched(place: Place, options: PostgresOptions, own = { folder: 'data', more: [] as string[] }) {
+  const port = await freePort();
+  const url = `postgres://postgres:${place.password}@127.0.0.1:${port}/postgres`;
+  const values = [...settings(port, options), ...own.more];
+  const up = () => untilReady(url, launch(place, own.folder, values), place);
+  await up();
+  return { url, up };
+}
+
+/** Copies the data while the server runs, and has the copy follow it by streaming replication. */
+async function replicate(place: Place, { url }: Launched): Promise<Replica> {
+  const { home, binaries, account } = place;
+  const [data, copy] = [join(home, 'data'), join(home, 'replica')];
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('replica', true)`);
+    await run('cp', ['-a', data, copy], { cwd: home, ...account });
+    const { rows } = await client.query<{ label: string }>(`select labelfile as label from pg_backup_stop(false)`);
+    for (const [name, text] of [
+      ['backup_label', rows[0]?.label ?? ''],
+      ['standby.signal', ''],
+    ] as const)
+      await writeFile(join(copy, name), text);
+    await rm(join(copy, 'postmaster.pid'));
+    if (account !== undefined) await run('chown', ['-R', `${account.uid}:${account.gid}`, copy]);
+  } finally {
+    await client.end();
+  }
+  const { hostname, port, password } = new URL(url);
+  const source = `primary_conninfo=host=${hostname} port=${port} user=postgres password=${password} application_name=replica`;
+  const made = await launched(place, { durable: true }, { folder: 'replica', more: [source] });
+  return {
+    url: made.url,
+    follow: async () => {
+      await command(url, `alter system set synchronous_standby_names = '*'`);
+      await command(url, 'select pg_reload_conf()');
+      const isFollowing = `select 1 from pg_stat_replication where sync_state = 'sync'`;
+      while ((await command(url, isFollowing)) === 0) await sleep(pollMs);
+    },
+    promote: async () => {
+      await run(join(binaries, 'pg_ctl'), ['promote', '-D', copy, '-w'], { cwd: home, ...account });
+    },
+  };
+}
+
+function handsOn(place: Place, own: Launched): PostgresHands {
+  const { home, binaries, account } = place;
   const data = join(home, 'data');
   const signal = async (name: NodeJS.Signals) => {
     const [main] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
@@ -141,9 +206,10 @@ function handsOn({ home, binaries, account }: Place, up: () => Promise<void>): P
     down: async (how) => {
       await run(join(binaries, 'pg_ctl'), ['stop', '-D', data, '-m', how, '-w'], { cwd: home, ...account });
     },
-    up,
+    up: own.up,
     hold: () => signal('SIGSTOP'),
     goOn: () => signal('SIGCONT'),
+    replicate: () => replicate(place, own),
   };
 }
 
@@ -198,7 +264,7 @@ function isOpenToAll(path: string): boolean {
  * does not take the server away from a teardown that still uses it.
  */
 function guard({ home, binaries, account }: Place): ChildProcess {
-  const script = 'cat; "$1/pg_ctl" stop -D "$2/data" -m immediate -w; rm -rf "$2"';
+  const script = 'cat; for own in data replica; do "$1/pg_ctl" stop -D "$2/$own" -m immediate -w; done; rm -rf "$2"';
   const guardian = spawn('sh', ['-c', script, 'guardian', binaries, home], {
     cwd: '/',
     detached: true,
@@ -237,11 +303,11 @@ function settings(port: number, { durable = false, beside }: PostgresOptions): r
   ];
 }
 
-function launch({ home, binaries, account }: Place, values: readonly string[]): ChildProcess {
+function launch({ home, binaries, account }: Place, folder: string, values: readonly string[]): ChildProcess {
   const log = openSync(join(home, 'log'), 'a');
   const server = spawn(
     join(binaries, 'postgres'),
-    ['-D', join(home, 'data'), ...values.flatMap((value) => ['-c', value])],
+    ['-D', join(home, folder), ...values.flatMap((value) => ['-c', value])],
     { cwd: home, detached: true, stdio: ['ignore', log, log], ...account },
   );
   server.unref();

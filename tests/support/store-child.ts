@@ -8,7 +8,7 @@ import { systemTimer } from '../../src/system/clock.ts';
 import { buildersOf, nine, readable } from './builders.ts';
 import { countingIds } from './fakes.ts';
 
-/** A process of its own for tests: `hold <url>` holds the lock of a database until it is killed; `claim <file>` claims what is due; `freeze <url>` stands still while it does so. */
+/** A process of its own for tests: `hold <url>` holds the lock of a database until it is killed; `claim <file>` claims what is due; `freeze <url>` stands still while it does so, `queue <url>` while it waits for itself. */
 const [verb, place = ''] = process.argv.slice(2);
 
 async function hold(): Promise<void> {
@@ -53,4 +53,25 @@ async function freeze(): Promise<void> {
   await store.close();
 }
 
-await { hold, claim, freeze }[verb as 'hold' | 'claim' | 'freeze']();
+/** Stands still with a row, for which more transactions of its own wait. */
+async function queue(): Promise<void> {
+  const pool = postgresPool(place);
+  const begun = async () => {
+    const client = await pool.connect();
+    await client.query('begin', []);
+    return client;
+  };
+  const [first, others] = [await begun(), await Promise.all(Array.from({ length: 5 }, begun))];
+  const hold = 'select from tasks for update';
+  await first.query(hold, []);
+  const settled = Promise.allSettled(others.map((client) => client.query(hold, [])));
+  const beside = await pool.connect();
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query = '${hold}'`;
+  while ((await beside.query(waiting, [])).rows.length < others.length);
+  writeSync(1, 'stands still\n');
+  process.kill(process.pid, 'SIGSTOP');
+  for (const { status } of await settled) process.stdout.write(`${status}\n`);
+  process.exit(0);
+}
+
+await { hold, claim, freeze, queue }[verb as 'hold' | 'claim' | 'freeze' | 'queue']();

@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A way to a Postgres server that can be blocked. */
+/** A way to a Postgres server that can be blocked, and that can lead to another. */
 export async function openWay(databaseUrl: string) {
-  const database = new URL(databaseUrl);
-  const [port, host] = [Number(database.port || 5432), database.hostname];
+  const own = new URL(databaseUrl);
+  let to = new URL(databaseUrl);
   const open = new Set<Socket>();
   const fars = new Set<Socket>();
   const frozen = new Set<Socket>();
@@ -19,7 +19,7 @@ export async function openWay(databaseUrl: string) {
     refusals = Math.max(0, refusals - 1);
   });
   const lead = (near: Socket) => {
-    const far = connect(port, host);
+    const far = connect(Number(to.port || 5432), to.hostname);
     fars.add(far);
     far.on('error', () => far.destroy());
     near.on('data', (bytes) => void (frozen.has(near) || far.write(bytes)));
@@ -30,14 +30,14 @@ export async function openWay(databaseUrl: string) {
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  database.hostname = '127.0.0.1';
-  database.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  own.hostname = '127.0.0.1';
+  own.port = String(typeof address === 'object' && address !== null ? address.port : 0);
   const cut = () => {
     isCut = true;
     for (const socket of open) socket.destroy();
   };
   return {
-    url: database.href,
+    url: own.href,
     /** From now on the connections that are open take what is sent, and it leads nowhere. */
     freeze: () => {
       for (const socket of open) frozen.add(socket);
@@ -48,6 +48,10 @@ export async function openWay(databaseUrl: string) {
       for (const socket of open) frozen.add(socket);
     },
     cut,
+    /** For connections to come. */
+    leadTo: (url: string) => {
+      to = new URL(url);
+    },
     mend: () => {
       [isCut, isBlocked] = [false, false];
     },

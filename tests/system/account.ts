@@ -18,6 +18,8 @@ export interface History {
   readonly stop: { readonly asked: number; readonly ended: number };
   /** Instants at which a process was killed. */
   readonly kills?: readonly number[];
+  /** Times without a database, until all was as before. */
+  readonly outages?: readonly { readonly from: number; readonly to: number }[];
   readonly log?: readonly LogLine[];
   readonly promised?: Account['promised'];
 }
@@ -48,39 +50,48 @@ export function slotsOf(rows: Rows, history: History): SlotProof {
 
 function openAccount(
   rows: Rows,
-  { stop, setBack = false, kills = [], promised = { created: [], runsByHand: [] } }: History,
+  { stop, setBack = false, kills = [], outages = [], promised = { created: [], runsByHand: [] } }: History,
 ): Account {
+  const interruptions = [...kills, ...outages.flatMap(({ from, to }) => secondsFrom(from, to))];
   const audit = groupBy(rows.audit, ({ task_id }) => task_id);
   const account: Account = accountOf(rows, {
     restsAt: null,
     setBack,
     wasKilled: ({ started_at: from, finished_at: to }: Row<'attempts'>) =>
-      kills.some((kill) => kill >= from - momentMs && kill <= (to ?? kill) + momentMs),
+      interruptions.some((kill) => kill >= from - momentMs && kill <= (to ?? kill) + momentMs),
     periodsOf: (task: Row<'tasks'>) => {
-      const periods = periodsOf(task, { entries: audit.get(task.id) ?? [], account, stop });
+      const periods = periodsOf(task, { entries: audit.get(task.id) ?? [], account, stop, outages });
       return periods.some(({ schedule }) => isDelay(schedule)) ? null : periods;
     },
     isOwed: () => true,
     // Tasks with a limit are left alone from their creation on.
     countsAfter: (task: Row<'tasks'>) => (policiesOf(task).max_runs === undefined ? null : ''),
     isInTurn: () => true,
-    cameLater: () => false,
+    // What a run brought is as old as its end, and is there only when the database has taken it.
+    cameLater: (part, next) =>
+      isAllowed(account.tasks.get(part.task_id ?? '')) &&
+      outages.some(
+        ({ from, to }) => part.created_at > from - momentMs && part.created_at < to && (next.sent_at ?? 0) > from,
+      ),
     promised,
   });
   return account;
 }
 
+const isAllowed = (task: Row<'tasks'> | undefined) => task !== undefined && policiesOf(task).overlap === 'allow';
+
 interface Around {
   readonly entries: readonly Row<'audit'>[];
   readonly account: Account;
   readonly stop: History['stop'];
+  readonly outages: NonNullable<History['outages']>;
 }
 
 type Facts = { readonly schedule?: Schedule };
 
 const factsOf = (text: string | null) => (text === null ? {} : (JSON.parse(text) as Facts));
 /** The periods in which the task was on, each with its schedule, as the audit tells them. */
-function periodsOf(task: Row<'tasks'>, { entries, account, stop }: Around): Period[] {
+function periodsOf(task: Row<'tasks'>, { entries, account, stop, outages }: Around): Period[] {
   const periods: Period[] = [];
   const bounds = boundsOf(policiesOf(task));
   const known = task.state === 'active' ? stop.asked - momentMs : Infinity;
@@ -96,7 +107,7 @@ function periodsOf(task: Row<'tasks'>, { entries, account, stop }: Around): Peri
     const fresh = factsOf(entry.after).schedule;
     const turnsOn = entry.verb === 'create' || entry.verb === 'resume';
     if (!turnsOn && !isOff(entry) && fresh === undefined) continue;
-    end(entry.at, slackOf(entry));
+    end(entry.at, slackOf(entry, outages));
     since = turnsOn || (since !== null && !isOff(entry)) ? entry.at : null;
     schedule = fresh ?? schedule;
   }
@@ -112,8 +123,15 @@ function firstSchedule(task: Row<'tasks'>, entries: readonly Row<'audit'>[]): Sc
 }
 
 /** A task is paused by its failure as of the end of its run, and takes slots until that end is written. */
-function slackOf({ verb, actor }: Row<'audit'>): number {
-  return verb === 'pause' && actor === 'system' ? momentMs : 0;
+function slackOf({ verb, actor, at }: Row<'audit'>, outages: Around['outages']): number {
+  if (verb !== 'pause' || actor !== 'system') return 0;
+  const outage = outages.find(({ from, to }) => at > from - momentMs && at < to);
+  return momentMs + (outage === undefined ? 0 : outage.to - at);
+}
+
+/** Instants that are a second apart. */
+export function secondsFrom(from: number, to: number): number[] {
+  return Array.from({ length: Math.ceil((to - from) / 1000) + 1 }, (_value, index) => from + index * 1000);
 }
 
 /** A task with a limit of runs has no slots after the last one. */

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { patienceMs } from '../support/patience.ts';
 import { token } from './program.ts';
 
@@ -57,10 +59,19 @@ export async function call(url: string, { method, path, body, key }: Request): P
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
+const triesMax = 20;
+const pauseMs = 2000;
+
+/** A machine that has much else to do may ask to come again later. */
 export async function create(url: string, thread: string, body: object): Promise<WireTask> {
-  const answer = await call(url, { method: 'POST', path: `/v1/threads/${thread}/tasks`, body });
-  if (answer.body.task === undefined) throw new Error(`A task was refused: ${JSON.stringify(answer.body)}`);
-  return answer.body.task;
+  const key = randomUUID();
+  for (let tries = 1; ; tries += 1) {
+    const answer = await call(url, { method: 'POST', path: `/v1/threads/${thread}/tasks`, body, key });
+    if (answer.body.task !== undefined) return answer.body.task;
+    const isLater = answer.status === 429 || answer.status === 503;
+    if (!isLater || tries === triesMax) throw new Error(`A task was refused: ${JSON.stringify(answer.body)}`);
+    await pause(pauseMs);
+  }
 }
 
 export async function read(url: string, taskId: string): Promise<Answer> {

@@ -1,6 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { AppError } from '../../src/domain/errors.ts';
 import { createSandboxPages } from '../../src/sandbox/control/control.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
@@ -9,11 +12,14 @@ import { memoryLog } from '../support/fakes.ts';
 import { opened } from '../support/ports.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { onPostgres } from '../support/postgres.ts';
+import { temporaryPlace } from './program.ts';
 
 /**
  * A bot, an API and two workers from source, each started again when a file changes, on a Postgres and with chats of their own. What they
  * leave is gone at the end.
  */
+const own = temporaryPlace();
+const apiToken = 'the-token-of-this-cluster-and-of-nothing-else';
 const botToken = '777000001:the-token-of-the-bot-of-this-cluster';
 const root = '/sandbox';
 
@@ -47,7 +53,8 @@ const door = createServer((incoming, outgoing) => {
 const place = `http://127.0.0.1:${await opened(door)}`;
 
 const shared = {
-  ...onPostgres,
+  SECRETS_KEY: onPostgres.SECRETS_KEY,
+  API_TOKEN: apiToken,
   DATABASE_URL: databaseUrl,
   TELEGRAM_BOT_TOKEN: botToken,
   TELEGRAM_API_ROOT: place,
@@ -64,9 +71,14 @@ const members = [
 ];
 
 const children: ChildProcess[] = [];
-for (const { name, ...own } of members) {
-  const child = spawn(process.execPath, ['node_modules/tsx/dist/cli.mjs', 'watch', 'src/main.ts'], {
-    env: { ...process.env, ...shared, ...own },
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+for (const { name, ...settings } of members) {
+  // Each has a folder of its own, where no settings of another server lie.
+  const cwd = join(own.folder, name);
+  mkdirSync(cwd);
+  const child = spawn(process.execPath, [pathOf('node_modules/tsx/dist/cli.mjs'), 'watch', pathOf('src/main.ts')], {
+    cwd,
+    env: { ...process.env, ...shared, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr])
@@ -75,7 +87,7 @@ for (const { name, ...own } of members) {
 }
 
 console.log(
-  `Chats     ${place}${root}\nAPI       http://127.0.0.1:8787/docs with the token ${onPostgres.API_TOKEN}\nDatabase  ${databaseUrl}\n`,
+  `Chats     ${place}${root}\nAPI       http://127.0.0.1:8787/docs with the token ${apiToken}\nDatabase  ${databaseUrl}\n`,
 );
 
 let isStopping = false;
@@ -90,6 +102,7 @@ async function stop(): Promise<void> {
   door.closeAllConnections();
   await sandbox.close();
   await postgres.stop();
+  own.remove();
   process.exit(0);
 }
 process.on('SIGINT', () => void stop());

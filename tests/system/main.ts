@@ -4,12 +4,14 @@ import type { Breach } from '../invariants/rows.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import { pausedByCrashes } from './auto-pause.ts';
+import { away } from './away.ts';
 import { badDay, badFaults, badSpells } from './chat.ts';
 import { clockSteps } from './clock.ts';
 import { corruptRows } from './corrupt-row.ts';
 import { crash } from './crash.ts';
 import { diskFull } from './disk-full.ts';
 import { fleet } from './fleet/fleet.ts';
+import { together } from './fleet/together.ts';
 import { hangingDatabase, hangingTelegram } from './hang.ts';
 import { build, endAll, temporaryPlace, type StartOptions } from './program.ts';
 import { restarts } from './restart.ts';
@@ -29,9 +31,10 @@ const { values: given } = parseArgs({
     kills: { type: 'string', default: '50' },
     tasks: { type: 'string', default: '54' },
     only: { type: 'string' },
-    /** Tasks of the fleet, each due every 33 seconds. */
+    /** Tasks of the fleet and the seconds after which each is due again; fewer of them for a machine that has much else to do. */
     fleet: { type: 'string', default: '10000' },
-    /** How long the soak takes at least. */
+    every: { type: 'string', default: '33' },
+    /** How long the soak takes at least, and the faults of the fleet. */
     minutes: { type: 'string', default: '5' },
     /** The crash scenario alone, in full, on Postgres. */
     postgres: { type: 'boolean', default: false },
@@ -110,22 +113,42 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await postgres.stop();
     }
   },
+  away: async (options) => {
+    const postgres = await startPostgres({ durable: true });
+    const { hands, url } = postgres;
+    try {
+      if (hands === null) return { breaches: [], figures: ['SKIPPED the Postgres is borrowed'] };
+      const { url: databaseUrl } = await createDatabase(url);
+      return await away({ ...options, databaseUrl, hands, seed, tasks: Number(given.tasks), settleMs: 5000 });
+    } finally {
+      await postgres.stop();
+    }
+  },
   rolling: (options) => onPostgres((databaseUrl) => rolling({ ...options, databaseUrl })),
   fleet: (options) =>
     fleet({
       ...options,
       seed,
-      minutes: Number(given.minutes),
-      tasks: 10_000,
-      shown: 400,
-      everySeconds: 33,
+      minutes: Math.min(Number(given.minutes), fleetMinutesMax),
+      calmMs: 20_000,
+      tasks: Number(given.fleet),
+      shown: Math.ceil(Number(given.fleet) * 0.04),
+      everySeconds: Number(given.every),
       forums: 20,
     }),
   'fleet-paced': (options) =>
-    fleet({ ...options, seed, minutes: 4, tasks: 60, shown: 60, everySeconds: 60, forums: 6, pace: realPace }),
+    fleet({
+      ...options,
+      ...{ seed, minutes: 4, calmMs: 20_000, tasks: 60, shown: 60, everySeconds: 60, forums: 6 },
+      pace: realPace,
+    }),
+  together,
   soak: (options) => soak({ ...fileIn(options, 'soak'), minutes: Number(given.minutes) }),
   stop: async (options) => ({ breaches: await stopUnderLoad(fileIn(options, 'stop')), figures: [] }),
 };
+
+/** All rows of a fleet are read at once for its proofs, and each minute leaves tens of thousands. */
+const fleetMinutesMax = 12;
 
 const wholeDay = {
   tasks: 200,

@@ -17,6 +17,8 @@ export interface Boot {
   /** The address once the door is open; null when the process ended before. */
   readonly url: Promise<string | null>;
   readonly exit: Promise<Exit>;
+  readonly isAlive: () => boolean;
+  readonly isKilled: () => boolean;
   readonly log: readonly LogLine[];
   readonly errors: () => string;
   kill(): Promise<Exit>;
@@ -137,6 +139,8 @@ export function start({ main, folder, databaseUrl, telegram, settings, preload, 
     bootedAt,
     url,
     exit,
+    isAlive: () => children.has(child),
+    isKilled: () => child.signalCode === 'SIGKILL',
     log,
     errors: () => errors,
     kill: () => end('SIGKILL'),

@@ -24,7 +24,7 @@ interface RestartPlan extends StartOptions {
 }
 
 /** What may be told of one incident, by each who meets it: when it begins, when it has another cause, when it ends. */
-const linesMax = 40;
+export const linesMax = 40;
 
 /** The database goes away and comes back under load, again and again, and the server is one and the same process all the time. */
 export async function restarts(plan: RestartPlan) {
@@ -42,7 +42,7 @@ export async function restarts(plan: RestartPlan) {
   });
   const isReady = async (status: number) => (await call(url, { method: 'GET', path: '/readyz' })).status === status;
   const breaches: Breach[] = [];
-  const interruptions: number[] = [];
+  const outages: { from: number; to: number }[] = [];
   const backMs: number[] = [];
   await pause(plan.settleMs);
   for (const { what, awayMs } of plan.incidents) {
@@ -52,7 +52,7 @@ export async function restarts(plan: RestartPlan) {
     const over = Date.now();
     const isBack = await becomes(() => isReady(200), 4 * backWithinMs);
     backMs.push(Date.now() - over);
-    for (let at = from; at < Date.now(); at += 1000) interruptions.push(at);
+    outages.push({ from, to: Date.now() });
     const told = server.log.slice(lines).filter(isTrouble);
     if (!seenAway) breaches.push({ promise: 'a database that is away is told by /readyz', rows: { what } });
     if (!isBack || Date.now() - over > backWithinMs)
@@ -74,7 +74,7 @@ export async function restarts(plan: RestartPlan) {
     runsByHand: known.flatMap(({ runsByHand }) => runsByHand),
   };
   const log = server.log.filter((line) => !isTrouble(line));
-  const history = { stop: { asked, ended }, kills: interruptions, log, promised };
+  const history = { stop: { asked, ended }, outages, log, promised };
   if (code !== 0)
     breaches.push({ promise: 'a stop by SIGTERM ends with code 0', rows: { code, told: server.errors() } });
   return {
@@ -117,7 +117,7 @@ async function cutOne(databaseUrl: string): Promise<void> {
 }
 
 /** The lines that a database that is away may cause; every other one is a fault. */
-function isTrouble({ level, event, error, ...facts }: LogLine): boolean {
+export function isTrouble({ level, event, error, ...facts }: LogLine): boolean {
   const isCaused = /database/i.test(`${String(error)} ${event}`) && facts['status'] === undefined;
   return isCaused && (level === 'error' || level === 'warn');
 }

@@ -11,6 +11,7 @@ import { threadOf } from './telegram.ts';
 
 /** The last release of which one process alone could use a database. */
 const releaseBefore = 'before-cluster';
+const noRelease = `SKIPPED this checkout has no tag ${releaseBefore}; fetch it first: git fetch origin tag ${releaseBefore}`;
 const tasks = 24;
 const takesOverWithinMs = 15_000;
 
@@ -22,7 +23,7 @@ type Plan = StartOptions;
  */
 export async function rolling(plan: Plan): Promise<{ breaches: readonly Breach[]; figures: readonly string[] }> {
   const old = await buildOld(plan.folder);
-  if (old === null) return { breaches: [], figures: [`SKIPPED there is no ${releaseBefore} in this checkout`] };
+  if (old === null) return { breaches: [], figures: [noRelease] };
   const breaches: Breach[] = [];
   const told = (promise: string, isKept: boolean, rows: unknown) => {
     if (!isKept) breaches.push({ promise, rows });

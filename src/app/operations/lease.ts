@@ -48,6 +48,7 @@ export function createHeldSince({ stopwatch, clock }: Pick<World, 'stopwatch' | 
 /** The lease as this process holds it, or not. */
 function createHold({ store, clock, wall, stopwatch, timer, log, bootId, name }: LeaseDeps) {
   const held = createHeldSince({ stopwatch, clock: wall });
+  let failures = 0;
   /** How long to wait until the next look; null where the lease is this process's. */
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
@@ -58,11 +59,13 @@ function createHold({ store, clock, wall, stopwatch, timer, log, bootId, name }:
     });
     try {
       const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: pollingLeaseMs }), late]);
+      failures = 0;
       if (!isMine) return Math.max(until - clock.now(), 0) + 1;
       held.renewed(began);
       return null;
     } catch (error) {
-      log.warn('lease_not_held', { lease: name, error: errorText(error) });
+      failures += 1;
+      if (failures === 1) log.warn('lease_not_held', { lease: name, error: errorText(error) });
       return failedPauseMs;
     } finally {
       callOff();

@@ -23,6 +23,11 @@ export const sharedLockProofEveryMs = 30 * second;
  */
 export const openTransactionMaxMs = 5 * second;
 /**
+ * A statement that waits for a row as long as this fails, and its transaction begins anew. Shorter than the above: where one
+ * transaction of a process that stands still waits for another of it, it must not get the row when that one is cut off, and keep it in turn.
+ */
+export const lockWaitMaxMs = 4 * second;
+/**
  * A statement on Postgres without an answer for so long has the server asked for a sign of life, twice for so long at most: a
  * request is told within two seconds that the database is away, and a statement may take as long as it needs.
  */

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import type pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockReconnectMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
 import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { connect, isLent, pooled, type Connected } from './connect.ts';
@@ -195,9 +195,22 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
     onAway(null);
   };
   keep();
+  /** Asks once for all who want to know. A connection without an answer is lost at once, and not found so when the server is back. */
+  let answer: Promise<void> | null = null;
+  const answered = async () => {
+    const held = taken;
+    try {
+      await asked(async () => void (await held.client.query('select 1')));
+    } catch (error) {
+      lose(held, error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    } finally {
+      answer = null;
+    }
+  };
   return {
     isHeld: () => isHeld,
-    answers: () => asked(async () => void (await taken.client.query('select 1'))),
+    answers: () => (answer ??= answered()),
     release: async () => {
       isReleased = true;
       callOff();
@@ -253,10 +266,11 @@ type Taking = Session & { readonly pace: typeof sessionPaceMs };
 async function takeLock({ url, holder, pace, shared }: Taking, before: Backend | null): Promise<Taken> {
   // How the server calls this connection, and so what a rival is told.
   const name = `process ${holder.pid} on ${holder.host}`.slice(0, applicationNameMax);
-  const connected = await connect(url, name, pace.answer);
+  const connectMs = before === null ? pace.answer : Math.min(pace.answer, lockReconnectMs);
+  const connected = await connect(url, name, connectMs, pace.answer);
   const { client } = connected;
   try {
-    if (await isLent(client, url, pace.answer)) {
+    if (await isLent(client, url, connectMs)) {
       if (shared === undefined) throw pooled();
       // No lock stays on a connection that is lent; whoever wants the database for itself is looked for instead.
       await refuseRival(client);

@@ -21,10 +21,6 @@ export interface Opened {
   readonly migrated: Migrated;
   /** False where the database does not keep callers of some chats apart by itself. */
   readonly keepsCallers: boolean;
-  /** The address leads to a pooler that lends its connections for a transaction. */
-  readonly lends: boolean;
-  /** The address at which a session of its own can be had, to listen on; null where there is none. */
-  readonly listenUrl: string | null;
   /** Null where the database is not a file of ours. */
   readonly backups: Backups | null;
   /** How the connections are used; null where there is but one. */
@@ -93,7 +89,7 @@ async function openFile({ url, holder, turn, timer }: Opening): Promise<Opened> 
   }
 }
 
-type OfServer = 'backups' | 'connections' | 'keepsCallers' | 'lends' | 'listenUrl';
+type OfServer = 'backups' | 'connections' | 'keepsCallers';
 
 /** A file that is gone or damaged is told by the ping, which readiness and the alarm ask, and is not copied over good copies. */
 function watched(made: Omit<Opened, OfServer>, file: string, watch: FileWatch): Opened {
@@ -105,8 +101,6 @@ function watched(made: Omit<Opened, OfServer>, file: string, watch: FileWatch): 
   return {
     ...made,
     keepsCallers: false,
-    lends: false,
-    listenUrl: null,
     connections: null,
     store: { ...made.store, ping: (now) => whileWell(() => made.store.ping(now)) },
     backups: {
@@ -176,7 +170,8 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     onAway: (error) => away('lock', error),
   });
   try {
-    const lends = await leadsToPooler(url, (pace ?? sessionPaceMs).answer);
+    const { answer } = pace ?? sessionPaceMs;
+    const lends = await leadsToPooler(url, answer);
     if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
     pool = postgresPool(url, { home: lends ? null : home, max: poolMax });
@@ -184,13 +179,13 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
     const connections = whileHeld(pulse.over(pool), lock);
     const engine = postgresEngine(connections, { home: lends ? home : null, hasCallers });
-    work = shared === undefined ? null : await openWork(opening);
+    // Nobody listens on a connection that is lent.
+    const isDeaf = directUrl === url ? lends : await leadsToPooler(directUrl, answer);
+    work = shared === undefined ? null : await openWork(opening, isDeaf);
     const made = opened(work?.over(engine) ?? engine, migrated, lock, work);
     return {
       ...made,
       keepsCallers: hasCallers,
-      lends,
-      listenUrl: lends && directUrl === url ? null : directUrl,
       backups: null,
       connections: connections.used ?? null,
       close: () => {
@@ -207,9 +202,9 @@ async function openPostgres(opening: Opening): Promise<Opened> {
 const silent = () => undefined;
 const noLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
-function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening): Promise<SharedWork> {
+function openWork({ url, directUrl = url, holder, timer, log = noLog }: Opening, isDeaf: boolean): Promise<SharedWork> {
   const { host, pid, since } = holder;
-  return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log });
+  return openSharedWork({ url: directUrl, name: `${host} ${pid} ${since}`, timer, log, isDeaf });
 }
 
 /** Waits for the first of two that succeeds, and tells what the second met where neither does. */

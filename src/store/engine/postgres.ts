@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { leaseMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { leaseMs, lockWaitMaxMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -27,7 +28,7 @@ export interface Pool extends Connections {
 }
 
 const bounded = (until: '' | 'local' = '') =>
-  `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}`;
+  `set ${until} idle_in_transaction_session_timeout = ${openTransactionMaxMs}; set ${until} lock_timeout = ${lockWaitMaxMs}`;
 /** The same while the server waits until a process that stands still takes an answer, which it counts as work of its own. */
 const boundedAnswers = `set tcp_user_timeout = ${openTransactionMaxMs}`;
 
@@ -47,6 +48,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
       oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
   const sockets = new Set<Socket>();
+  const backends = createBackends();
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -65,19 +67,62 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
       if (home === null) return done();
       // Not by an option of the connection, which a pooler for sessions would refuse.
       const opening = `${goHome(home)}; ${bounded()}; ${boundedAnswers}; select pg_advisory_lock_shared(${connectionLockKey})`;
-      client.query(opening, (error: Error | undefined) => done(error));
+      const { words, ended } = backends.opening();
+      client.query(`${opening}; ${words}`, (error: Error | undefined) => {
+        if (error === undefined) ended();
+        done(error);
+      });
     },
   });
   // A connection that breaks fails the statement that is under way, and one that nobody uses is not missed.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    backends.met(client);
+  });
+  pool.on('remove', backends.left);
   return {
     connect: async () => pool.connect(),
     drop: () => {
+      backends.cut();
       for (const socket of sockets) socket.destroy();
     },
     used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),
+  };
+}
+
+/**
+ * Processes of the server that serve a pool. Those of connections that were cut may know nothing of it, and keep rows from everybody, one
+ * after the other where they wait for the same row: so the next connection that leads there ends them.
+ */
+function createBackends() {
+  // No other program has it, so that nobody else is ended whose process has got the number of one of ours.
+  const name = `cronogram ${process.pid} ${randomBytes(4).toString('hex')}`;
+  const serving = new Set<pg.PoolClient>();
+  const cutOff = new Set<number>();
+  return {
+    met: (client: pg.PoolClient): void => void serving.add(client),
+    left: (client: pg.PoolClient): void => void serving.delete(client),
+    cut: (): void => {
+      for (const client of serving) {
+        const { processID: pid } = client as pg.PoolClient & { readonly processID: number | null };
+        if (pid !== null) cutOff.add(pid);
+      }
+    },
+    /** Words with which a connection begins, and what to call when they have been heard. */
+    opening: () => {
+      const gone = [...cutOff];
+      const called = `set application_name = '${name}'`;
+      const ending = `select pg_terminate_backend(pid) from pg_stat_activity
+        where pid in (${gone.join()}) and pid <> pg_backend_pid() and application_name = '${name}'`;
+      return {
+        words: gone.length === 0 ? called : `${called}; ${ending}`,
+        ended: () => {
+          for (const pid of gone) cutOff.delete(pid);
+        },
+      };
+    },
   };
 }
 
@@ -262,13 +307,15 @@ function beside(places: readonly Holds[]): string {
 }
 
 /**
- * Serialisation failure and deadlock, and the unique live run of a task: a row lock is taken after the statement has
+ * Serialisation failure and deadlock, a row that was waited for too long, and the unique live run of a task: a row lock is taken after the statement has
  * looked around, so a run that was committed in between is seen only when the script looks again.
  */
 function isConflict(error: unknown): boolean {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  return code === '40001' || code === '40P01' || (code === '23505' && constraint === 'runs_exclusive');
+  return conflicts.has(code) || (code === '23505' && constraint === 'runs_exclusive');
 }
+
+const conflicts: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03']);
 
 function columnsOf(tuples: readonly Tuple[]): Value[][] {
   const width = tuples[0]?.length ?? 0;

@@ -7,8 +7,6 @@ import { connect, type Connected } from '../engine/connect.ts';
 export interface NotifyHints extends Hints {
   /** Resolves when the first connection hears. */
   readonly open: () => Promise<void>;
-  /** Nothing is heard over this address, because it is that of a pooler: everybody looks each second instead. */
-  readonly isDeaf: () => boolean;
   close(): Promise<void>;
 }
 
@@ -18,6 +16,8 @@ interface NotifyDeps {
   readonly processId: string;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
+  /** Nothing is heard over this address, because it is that of a pooler: everybody looks each second instead. */
+  readonly isDeaf?: boolean;
   /** The connection was lost: others over the same way may be as well, without knowing it. */
   readonly onLost?: () => void;
   readonly pace?: typeof paceMs;
@@ -26,14 +26,14 @@ interface NotifyDeps {
 const channel = 'cronogram';
 /**
  * `gather`: hints in a row are told by one statement, events later than the rest, because they come with every commit. `beat`: a connection that was cut without a word is found out by a word to itself;
- * more often would be most of what an idle process asks. `answer`: how long that word may take, and `echo` how long until it is heard. `retry`: the longest pause
+ * more often would be most of what an idle process asks. `answer`: how long that word may take. `retry`: the longest pause
  * before the next try, so that a database that is back is heard within seconds.
  */
-const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, echo: 1000, look: 1000, retry: 1000 };
+const paceMs = { gather: 10, gatherEvents: 100, beat: 30_000, answer: 4000, look: 1000, retry: 1000 };
 
 export function createNotifyHints(given: NotifyDeps): NotifyHints {
-  const { onLost = () => undefined, pace = paceMs } = given;
-  const deps = { ...given, onLost, pace };
+  const { onLost = () => undefined, pace = paceMs, isDeaf = false } = given;
+  const deps = { ...given, onLost, pace, isDeaf };
   const listeners = createListeners();
   const ear = createEar(deps, listeners.tell);
   const line = createLine(deps, ear, {
@@ -46,9 +46,8 @@ export function createNotifyHints(given: NotifyDeps): NotifyHints {
     on: listeners.on,
     open: async () => {
       await line.open();
-      if (ear.isDeaf()) lookEachSecond(deps, line.isClosed, listeners.tellAll);
+      if (isDeaf) lookEachSecond(deps, line.isClosed, listeners.tellAll);
     },
-    isDeaf: ear.isDeaf,
     close: async () => {
       const last = line.close();
       if (last !== null) await outbox.sayLast(last);
@@ -77,11 +76,10 @@ function createListeners() {
   };
 }
 
-/** Takes words from the channel. It is deaf until it has heard one of its own. */
-function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly Hint[]) => void) {
-  let [isDeaf, wasHeard] = [true, false];
+/** Takes words from the channel. Its own come back as well, and say nothing new. */
+function createEar({ processId }: LineDeps, tell: (hints: readonly Hint[]) => void) {
+  let wasHeard = false;
   return {
-    isDeaf: () => isDeaf,
     /** Whether it has heard anything, whoever said it, since this was last asked. */
     wasHeard: (): boolean => {
       const was = wasHeard;
@@ -91,13 +89,7 @@ function createEar({ processId, timer, pace }: LineDeps, tell: (hints: readonly 
     heard: (payload: string | undefined): void => {
       wasHeard = true;
       const { from, hints } = readWord(payload);
-      if (from === processId) isDeaf = false;
-      else tell(hints);
-    },
-    /** Resolves when it has heard one, or will not any more. */
-    echo: async (): Promise<void> => {
-      for (let waited = 0; isDeaf && waited < pace.echo; waited += pace.gather)
-        await new Promise<void>((resolve) => timer.after(pace.gather, resolve));
+      if (from !== processId) tell(hints);
     },
   };
 }
@@ -110,8 +102,8 @@ interface LineCalls {
 
 /** The connection: opened again whenever it is lost, until it is closed. */
 function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened, heardAgain }: LineCalls) {
-  const { processId, timer, log, onLost, pace } = deps;
-  let connection: Connected | null = null;
+  const { timer, log, onLost, pace } = deps;
+  let connection: Line | null = null;
   let [isClosed, failures] = [false, 0];
   const beat = createBeat(deps, {
     isOn: (on) => on === connection,
@@ -119,7 +111,7 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     wasHeard: ear.wasHeard,
   });
 
-  const lose = (from: Connected, error: unknown) => {
+  const lose = (from: Line, error: unknown) => {
     if (from !== connection || isClosed) return;
     connection = null;
     beat.stop();
@@ -134,10 +126,6 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     connection = made;
     made.client.on('error', (error) => lose(made, error));
     made.client.on('end', () => lose(made, 'the connection has ended'));
-    if (ear.isDeaf()) {
-      await say(made, processId, []);
-      await ear.echo();
-    }
     beat.start(made);
     opened();
   };
@@ -160,10 +148,10 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
     open,
     lose,
     /** Null while it is lost. */
-    current: (): Connected | null => connection,
+    current: (): Line | null => connection,
     isClosed: () => isClosed,
     /** Answers what was open until now, for the last words. */
-    close: (): Connected | null => {
+    close: (): Line | null => {
       isClosed = true;
       beat.stop();
       const last = connection;
@@ -174,18 +162,18 @@ function createLine(deps: LineDeps, ear: ReturnType<typeof createEar>, { opened,
 }
 
 interface BeatCalls {
-  readonly isOn: (on: Connected) => boolean;
-  readonly failed: (on: Connected, error: unknown) => void;
+  readonly isOn: (on: Line) => boolean;
+  readonly failed: (on: Line, error: unknown) => void;
   readonly wasHeard: () => boolean;
 }
 
 /** A word on the connection from time to time, as long as it is on and nothing is heard: each renewal of a process says one. */
-function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed, wasHeard }: BeatCalls) {
+function createBeat({ timer, pace }: LineDeps, { isOn, failed, wasHeard }: BeatCalls) {
   let callOff = () => {};
-  const start = (on: Connected): void => {
+  const start = (on: Line): void => {
     callOff = timer.after(pace.beat, () => {
       if (wasHeard() && isOn(on)) return start(on);
-      say(on, processId, []).then(
+      on.say([]).then(
         () => isOn(on) && start(on),
         (error: unknown) => failed(on, error),
       );
@@ -195,7 +183,7 @@ function createBeat({ processId, timer, pace }: LineDeps, { isOn, failed, wasHea
 }
 
 /** Hints for the others, kept until they are told. */
-function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
+function createOutbox({ timer, pace }: LineDeps, line: ReturnType<typeof createLine>) {
   const waiting = new Set<Hint>();
   let flushAt = Infinity;
   const flush = async (): Promise<void> => {
@@ -205,7 +193,7 @@ function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typ
     const hints = [...waiting];
     waiting.clear();
     try {
-      await say(on, processId, hints);
+      await on.say(hints);
     } catch (error) {
       for (const hint of hints) waiting.add(hint);
       line.lose(on, error);
@@ -220,27 +208,37 @@ function createOutbox({ processId, timer, pace }: LineDeps, line: ReturnType<typ
       timer.after(ms, () => void flush());
     },
     flush,
-    sayLast: async (on: Connected): Promise<void> => {
-      if (waiting.size > 0) await say(on, processId, [...waiting]).catch(() => undefined);
+    sayLast: async (on: Line): Promise<void> => {
+      if (waiting.size > 0) await on.say([...waiting]).catch(() => undefined);
     },
   };
 }
 
-async function say(on: Connected, from: string, hints: readonly Hint[]): Promise<void> {
-  await on.client.query('select pg_notify($1, $2)', [channel, JSON.stringify({ from, hints })]);
+/** A connection that hears what is said on the channel, and takes one word after the other to say. */
+interface Line extends Connected {
+  say(hints: readonly Hint[]): Promise<void>;
 }
 
-/** A connection that hears what is said on the channel. */
-async function listen({ url, processId, pace }: LineDeps, heard: (payload?: string) => void): Promise<Connected> {
+async function listen({ url, processId, pace, isDeaf }: LineDeps, heard: (payload?: string) => void): Promise<Line> {
   const made = await connect(url, `cronogram-hints ${processId}`.slice(0, 63), pace.answer);
+  const { client } = made;
+  let last: Promise<unknown> = Promise.resolve();
   try {
-    made.client.on('notification', ({ payload }) => heard(payload));
-    await made.client.query(`listen ${channel}`);
+    client.on('notification', ({ payload }) => heard(payload));
+    if (!isDeaf) await client.query(`listen ${channel}`);
   } catch (error) {
     made.drop();
     throw error;
   }
-  return made;
+  return {
+    ...made,
+    say: async (hints) => {
+      const word = JSON.stringify({ from: processId, hints });
+      const said = last.then(() => client.query('select pg_notify($1, $2)', [channel, word]));
+      last = said.catch(() => undefined);
+      await said;
+    },
+  };
 }
 
 function lookEachSecond({ timer, log, pace }: LineDeps, isClosed: () => boolean, tellAll: () => void): void {

@@ -28,6 +28,8 @@ interface SharingDeps {
   readonly name: string;
   readonly timer: Pick<Timer, 'after'>;
   readonly log: Log;
+  /** The address is that of a pooler, over which nobody is told of anything. */
+  readonly isDeaf: boolean;
 }
 
 export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
@@ -35,7 +37,7 @@ export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
   const hints = createNotifyHints({ ...deps, processId: deps.name, onLost: () => jobs?.drop() });
   await hints.open();
   try {
-    jobs = await openGraphile({ ...deps, hints, isDeaf: hints.isDeaf() });
+    jobs = await openGraphile({ ...deps, hints });
   } catch (error) {
     await hints.close();
     throw error;

@@ -142,7 +142,7 @@ export function dueTests(open: OpenWorld): void {
     await store.writeNote('audit', '{}', nine);
     expect(await isNews()).toBe(true);
     await world.query(
-      `update tasks set state = 'paused', paused_reason = 'auto:consecutive_failures', paused_at = ${nine} where id = '${task.id}'`,
+      `update tasks set state = 'paused', next_at = null, paused_reason = 'auto:consecutive_failures', paused_at = ${nine} where id = '${task.id}'`,
     );
     expect(await isNews()).toBe(true);
     await enrol(world, 'boot-a');

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { readRows, type Breach, type Rows } from '../../invariants/rows.ts';
 import { chanceFrom, type Chance } from '../../support/chance.ts';
 import { createDatabase, startPostgres, type PostgresHands } from '../../support/postgres-server.ts';
-import { breachesOf, callsOf, slotsOf } from '../account.ts';
+import { breachesOf, callsOf, secondsFrom, slotsOf } from '../account.ts';
 import { create } from '../api.ts';
-import { becomes, type StartOptions } from '../program.ts';
+import { becomes, type Boot, type StartOptions } from '../program.ts';
 import { openTarget, type Target } from '../target.ts';
 import { openTelegram, threadOf, type Pace, type Telegram } from '../telegram.ts';
 import {
@@ -31,6 +31,8 @@ import { openNetwork, type Network } from './network.ts';
 export interface FleetPlan extends Pick<StartOptions, 'main' | 'folder'> {
   readonly seed: number;
   readonly minutes: number;
+  /** How long all is left alone before the first fault, to see how late it is then. */
+  readonly calmMs: number;
   readonly tasks: number;
   /** Of them those whose results are shown in a chat. */
   readonly shown: number;
@@ -107,14 +109,20 @@ async function assembled(
   return { plan, members, ...outside, again };
 }
 
+/** What was late while the tasks were made has been done. */
+const settleMs = 5000;
+
 async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: string[] }> {
   const { plan, members, databaseUrl, telegram, target } = fleet;
   const created = await createTasks(fleet);
-  await pause(5000);
+  await pause(settleMs);
+  const calmFrom = Date.now();
+  await pause(plan.calmMs);
   const calmUntil = Date.now();
   const happened = await faultsFor(fleet, plan.minutes * 60_000);
   const isReadyAgain = await becomes(async () => (await Promise.all(members.map(isReady))).every(Boolean), 60_000);
-  const isCalm = await becomes(async () => (await openRows(databaseUrl)) < openFew(plan), 180_000);
+  const held = await heldUp(databaseUrl);
+  const own = ownEnds(members);
   const asked = Date.now();
   // What brings work in stops first, so that the workers end what is there.
   const codes: (readonly [string, number | null])[] = [];
@@ -133,19 +141,20 @@ async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: st
       ...breachesOf(rows, telegram.seen(), history),
       ...callsOf(rows, history, target),
       ...told('each process is ready again after the last fault', isReadyAgain, members.map(lastWords)),
-      ...told('what was held up comes after the last fault', isCalm, await openRows(databaseUrl)),
+      ...told('what was held up comes after the last fault', held === 0, held),
       ...told(
         'a stop by SIGTERM ends with code 0',
         codes.every(([, code]) => code === 0),
         codes,
       ),
       ...missing(happened),
-      ...ownEnds(fleet, happened),
+      ...own,
     ],
     figures: [
-      `seed ${plan.seed}; ${created.length} tasks, ${proof.slots} slots, ${proof.inGaps} of them in gaps; ${rows.runs.length} runs, ${target.arrivals.length} calls`,
+      `seed ${plan.seed}, ${plan.minutes} minutes of faults at ${(plan.tasks / plan.everySeconds).toFixed(0)} due/s; ${created.length} tasks, ${proof.slots} slots, ${proof.inGaps} of them in gaps; ${rows.runs.length} runs, ${target.arrivals.length} calls`,
       `faults: ${happened.map(({ what, name, from, to }) => `${name} ${what} ${((to - from) / 1000).toFixed(0)} s`).join(', ')}`,
-      `late before the first fault: ${latenessOf(rows, 0, calmUntil)}; in all: ${latenessOf(rows, calmUntil, asked)}`,
+      `slots: ${countsOf(rows.occurrences.map(({ status, reason }) => (reason === null ? status : `${status} (${reason})`)))}`,
+      `late before the first fault: ${latenessOf(rows, calmFrom, calmUntil)}; from then on: ${latenessOf(rows, calmUntil, asked)}`,
       `attempts by process: ${countsOf(rows.attempts.map(({ boot_id: boot }) => boot.slice(-6)))}`,
     ],
   };
@@ -158,7 +167,8 @@ async function createTasks({ plan, members, telegram, target }: Fleet): Promise<
   const created: string[] = [];
   const left = Array.from({ length: plan.tasks }, (_value, index) => index).values();
   const schedule = { kind: 'interval', interval: `PT${plan.everySeconds}S`, timezone: 'UTC' };
-  const policies = { auto_pause: 0, missed: 'all', missed_limit: 20, overlap: 'queue' };
+  const retry = { attempts: 3, base: 'PT1S', factor: 1, jitter: 0 };
+  const policies = { auto_pause: 0, missed: 'all', missed_limit: 20, overlap: 'queue', retry };
   const hand = async (api: string) => {
     for (const index of left) {
       const isShown = index < plan.shown;
@@ -173,40 +183,61 @@ async function createTasks({ plan, members, telegram, target }: Fleet): Promise<
   return created;
 }
 
-/** Each fault for each role once at least, then by chance; the database goes twice. */
+/** Faults of a role happen one after the other and those of different roles side by side; two workers may be gone at a time. */
+const chains: readonly Role[] = ['bot', 'worker', 'worker', 'api'];
+/** Longer than a lease, so that the others take over what a process had, or so short that it keeps it. */
+const longMs = [35_000, 45_000] as const;
+const shortMs = [2000, 8000] as const;
+const betweenMs = [2000, 5000] as const;
+
+interface Wish {
+  readonly role: Role;
+  readonly what: FaultKind;
+  readonly forMs: number;
+}
+
+/** Each fault for each role once at least and for longer than a lease, then by chance until the time is over; the database goes twice. */
 async function faultsFor(fleet: Fleet, forMs: number): Promise<Suffered[]> {
   const random = chanceFrom(fleet.plan.seed);
   const happened: Suffered[] = [];
-  const wanted = roles.flatMap((role) => faultKinds.map((what) => ({ role, what })));
-  const more = Array.from({ length: Math.max(0, Math.round(forMs / 20_000) - wanted.length) }, () => ({
-    role: random.pick(['worker', 'worker', 'worker', 'bot', 'api'] as const),
-    what: random.pick(faultKinds),
-  }));
-  const starts = [...wanted, ...more].map((fault) => ({ ...fault, at: random.between(0, Math.floor(forMs * 0.8)) }));
   const begun = performance.now();
-  const until = (at: number) => pause(Math.max(0, at - (performance.now() - begun)));
-  const done = starts.map(async ({ role, what, at }) => {
-    await until(at);
-    happened.push(await oneFault(fleet, { role, what, random }));
+  const leftMs = () => forMs - (performance.now() - begun);
+  const until = (at: number) => pause(Math.max(0, leftMs() - (forMs - at)));
+  const longOf = (role: Role) => (what: FaultKind) => ({ role, what, forMs: random.between(...longMs) });
+  const owed = new Map(roles.map((role) => [role, inAnyOrder(faultKinds, random).map(longOf(role))]));
+  const byChance = (role: Role): Wish => {
+    const [from, to] = random.is(0.5) ? longMs : shortMs;
+    return { role, what: random.pick(faultKinds), forMs: random.between(from, to) };
+  };
+  const chained = chains.map(async (role) => {
+    for (;;) {
+      await pause(random.between(...betweenMs));
+      const wish = owed.get(role)?.pop() ?? (leftMs() > longMs[1] ? byChance(role) : null);
+      if (wish === null) break;
+      happened.push(await oneFault(fleet, wish, random));
+    }
   });
   const restarts = [0.35, 0.7].map(async (share, index) => {
     await until(forMs * share);
     happened.push(await databaseFault(fleet, index === 0 ? 'fast' : 'immediate'));
   });
-  await Promise.all([...done, ...restarts]);
+  await Promise.all([...chained, ...restarts]);
   await until(forMs);
   return happened.toSorted((a, b) => a.from - b.from);
 }
 
-async function oneFault(
-  { members, again }: Fleet,
-  { role, what, random }: { readonly role: Role; readonly what: FaultKind; readonly random: Chance },
-): Promise<Suffered> {
-  const free = () => members.filter((member) => member.role === role && !member.isBusy);
-  while (free().length === 0) await pause(200);
-  const member = random.pick(free());
-  // Longer than a lease more often than not.
-  const forMs = random.is(0.6) ? random.between(35_000, 50_000) : random.between(2000, 8000);
+function inAnyOrder<T>(items: readonly T[], random: Chance): T[] {
+  return items
+    .map((item) => ({ item, place: random.next() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+async function oneFault({ members, again }: Fleet, { role, what, forMs }: Wish, random: Chance): Promise<Suffered> {
+  const member = random.pick(members.filter((one) => one.role === role && !one.isBusy));
+  // Of one that has ended by itself its last words are told at the end.
+  if (!bootOf(member).isAlive()) again(member);
+  await bootOf(member).url;
   return suffer(member, what, { forMs, again: () => again(member) });
 }
 
@@ -232,43 +263,50 @@ function missing(happened: readonly Suffered[]): Breach[] {
 }
 
 /** Only `kill -9` of ours ends a process. */
-function ownEnds({ members }: Fleet, happened: readonly Suffered[]): Breach[] {
-  const rows = members.flatMap((member) => {
-    const kills = happened.filter(({ name, what }) => name === member.name && what === 'kill').length;
-    return member.boots.length === kills + 1 ? [] : [{ name: member.name, boots: member.boots.length, kills }];
-  });
-  return rows.length === 0 ? [] : [{ promise: 'no process ends by itself', rows }];
+function ownEnds(members: readonly Member[]): Breach[] {
+  const ended = members.flatMap(({ name, boots }) =>
+    boots.filter((boot) => !boot.isAlive() && !boot.isKilled()).map((boot) => ({ name, ...wordsOf(boot) })),
+  );
+  return ended.length === 0 ? [] : [{ promise: 'no process ends by itself', rows: ended }];
 }
 
 const afterFaultMs = 60_000;
 
-function secondsFrom(from: number, to: number): number[] {
-  return Array.from({ length: Math.ceil((to - from) / 1000) + 1 }, (_value, index) => from + index * 1000);
-}
+const heldUpMs = 20_000;
+const recoverMs = 180_000;
 
-/** As many as are due within a moment, and those that are on their way to the chats. */
-const openFew = ({ tasks, everySeconds }: FleetPlan) => Math.max(30, (2 * tasks) / everySeconds);
-
-async function openRows(databaseUrl: string): Promise<number> {
+/** How many slots, runs and results have waited for long, once there are none of them any more or nothing seems to help. */
+async function heldUp(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl, options: '-c search_path=cronogram,public' });
   await client.connect();
-  try {
-    const { rows } = await client.query<{ open: string }>(`select
-      (select count(*) from runs where status in ('queued', 'running', 'backoff', 'waiting')) +
-      (select count(*) from deliveries where status in ('pending', 'sending', 'unknown')) as open`);
-    return Number(rows[0]?.open);
-  } finally {
-    await client.end();
-  }
+  let held = 0;
+  const isCalm = async () => {
+    await pause(1000);
+    const { rows } = await client.query<{ held: number }>(heldUpText, [Date.now() - heldUpMs]);
+    held = rows[0]?.held ?? 0;
+    return held === 0;
+  };
+  await becomes(isCalm, recoverMs).finally(() => client.end());
+  return held;
 }
 
-function lastWords(member: Member) {
-  return { name: member.name, log: bootOf(member).log.slice(-5), errors: bootOf(member).errors().slice(-500) };
+const heldUpText = `select (
+  (select count(*) from occurrences where status in ('pending', 'dispatched') and slot_at < $1) +
+  (select count(*) from runs where status in ('queued', 'running', 'backoff', 'waiting') and created_at < $1) +
+  (select count(*) from deliveries where kind = 'result' and status in ('pending', 'sending', 'unknown', 'blocked') and created_at < $1)
+)::int as held`;
+
+const lastWords = (member: Member) => ({ name: member.name, ...wordsOf(bootOf(member)) });
+
+function wordsOf({ log, errors }: Boot) {
+  return { log: log.slice(-5), errors: errors().slice(-1500) };
 }
 
+/** Of messages, because what is called outside may have to wait for the call before it. */
 function latenessOf({ occurrences, attempts, runs }: Rows, from: number, to: number): string {
   const slots = new Map(occurrences.map(({ id, slot_at: at }) => [id, at]));
-  const slotOf = new Map(runs.map(({ id, occurrence_id: one }) => [id, slots.get(one ?? '')]));
+  const messages = runs.filter(({ action_kind: kind }) => kind === 'message');
+  const slotOf = new Map(messages.map(({ id, occurrence_id: one }) => [id, slots.get(one ?? '')]));
   const late = attempts
     .filter(({ attempt }) => attempt === 1)
     .flatMap(({ run_id: run, started_at: at }) => {

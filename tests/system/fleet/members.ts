@@ -50,6 +50,16 @@ export async function isReady(member: Member): Promise<boolean> {
   );
 }
 
+/** Whoever is cut off never answers. */
+const answerMs = 1500;
+
+async function isReached(member: Member): Promise<boolean> {
+  return fetch(`${urlOf(member)}/livez`, { signal: AbortSignal.timeout(answerMs) }).then(
+    () => true,
+    () => false,
+  );
+}
+
 export const faultKinds = ['kill', 'freeze', 'cut'] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -63,7 +73,6 @@ export interface Suffered {
   readonly isSeen: boolean;
 }
 
-/** Longer than a lease, so that the others take over what it had, or so short that it keeps it. */
 export async function suffer(
   member: Member,
   what: FaultKind,
@@ -85,7 +94,7 @@ export async function suffer(
     process.kill(pid, 'SIGCONT');
   } else {
     await member.host.cut();
-    isSeen = !(await isReady(member));
+    isSeen = !(await isReached(member));
     await pause(forMs);
     await member.host.mend();
   }

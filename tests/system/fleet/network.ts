@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 
 /**
@@ -30,11 +31,8 @@ export async function openNetwork(): Promise<Network | { readonly reason: string
   // Several runs on one computer have a network each.
   const own = process.pid % 250;
   const [prefix, bridge] = [`10.77.${own}`, `crono${own}`];
-  const hosts: string[] = [];
-  const close = async () => {
-    for (const name of hosts) await ip(`netns del ${name}`).catch(() => undefined);
-    await ip(`link del ${bridge}`).catch(() => undefined);
-  };
+  const close = guard(bridge);
+  let hosts = 0;
   try {
     await ip(`link add ${bridge} type bridge`);
     await ip(`addr add ${prefix}.1/24 dev ${bridge}`);
@@ -48,10 +46,10 @@ export async function openNetwork(): Promise<Network | { readonly reason: string
     range: `${prefix}.0/24`,
     close,
     join: async (name) => {
-      const [space, link, peer] = [`${bridge}-${name}`, `cr${own}n${hosts.length}`, `cr${own}p${hosts.length}`];
-      const address = `${prefix}.${hosts.length + 2}`;
+      const [space, link, peer] = [`${bridge}-${name}`, `cr${own}n${hosts}`, `cr${own}p${hosts}`];
+      const address = `${prefix}.${hosts + 2}`;
+      hosts += 1;
       await ip(`netns add ${space}`);
-      hosts.push(space);
       await ip(`link add ${link} type veth peer name ${peer} netns ${space}`);
       await ip(`link set ${link} master ${bridge}`);
       await ip(`link set ${link} up`);
@@ -64,5 +62,24 @@ export async function openNetwork(): Promise<Network | { readonly reason: string
         mend: async () => void (await ip(`link set ${link} up`)),
       };
     },
+  };
+}
+
+const takeDown = `cat
+for space in $(ip netns list | cut -d ' ' -f 1 | grep "^$1-"); do ip netns del "$space"; done
+ip link del "$1"`;
+
+/** Whatever way this process ends, its end of the pipe closes, and what was made of the network is taken down. */
+function guard(bridge: string): () => Promise<void> {
+  const guardian = spawn('sh', ['-c', takeDown, 'guardian', bridge], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guardian.unref();
+  return async () => {
+    guardian.ref();
+    const gone = once(guardian, 'exit');
+    guardian.stdin.end();
+    await gone;
   };
 }

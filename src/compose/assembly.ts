@@ -217,8 +217,7 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const rules = rulesOf(settings, actions, reckoning);
   const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
-  const letting = { ...secretRulesOf(settings, store), retentionMs: settings.RETENTION_DAYS * dayMs };
-  const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look };
+  const asking = { ...making, ...lettingOf(settings, store), ...moneyOf(outside), blobs, retimed: review?.look };
   const everywhere = askedRooms(asking, store);
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
@@ -334,8 +333,8 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
 }
 
 /** Rules of the operator's secrets for tasks that are made or changed. */
-function secretRulesOf({ operatorSecrets: operator = [] }: RoomSettings, store: Store) {
-  return { operator, secretReach: createSecretReach({ store, operator }) };
+function lettingOf({ operatorSecrets: operator = [], RETENTION_DAYS: days }: RoomSettings, store: Store) {
+  return { operator, secretReach: createSecretReach({ store, operator }), retentionMs: days * dayMs };
 }
 
 /** A text that people wrote is tried by its language. */

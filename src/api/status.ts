@@ -190,7 +190,12 @@ export const statusOperations = {
       reminders: count,
       more: z.boolean().meta({ description: 'Something is left to do right now, or has not ended yet: ask again.' }),
       failed: z.array(z.string()).meta({ description: 'Rooms whose step failed; they try again by themselves.' }),
+      elsewhere: z.boolean().meta({
+        description:
+          'This process does no work: the workers were told to look, and what they take up is not counted here.',
+      }),
     }).meta({ id: 'Tick' }),
+    refuses: ['no_worker'],
   }),
   isLive: operation('get', '/livez', { ...state, summary: 'Whether the process turns' }),
   isHealthy: operation('get', '/healthz', { ...state, summary: 'The same as /livez' }),

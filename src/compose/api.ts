@@ -9,9 +9,11 @@ import { previewSchedule } from '../app/tasks/preview.ts';
 import { createKeptAnswers } from '../app/use-cases/kept-answers.ts';
 import type { Spending } from '../app/use-cases/spending.ts';
 import type { Config } from '../config/config.ts';
+import { AppError } from '../domain/errors.ts';
 import { apiTokenLengthMin } from '../domain/limits.ts';
 import type { Principal } from '../domain/principal.ts';
 import { does } from '../domain/processes/process.ts';
+import { iso } from '../domain/schedule/time/calendar.ts';
 import { createHttpApp, type PageOfMetrics } from '../http/app.ts';
 import type { EventStreams } from '../http/events.ts';
 import type { CallerRooms } from '../http/serving.ts';
@@ -63,7 +65,8 @@ export function createApi(config: Config, deps: ApiDeps) {
   const { QUOTA_PER_CHAT: chat, QUOTA_PER_USER: user, RETENTION_DAYS: retentionDays } = config;
   const idle = { runner: () => rooms.runner.idle(), deliverer: () => rooms.deliverer.idle() };
   const status = createStatus({ ...world, ...rooms, loops, version, ready: whole });
-  const tick = createTick({ ...world, loops, idle });
+  const isElsewhere = !does(config.ROLE, 'work');
+  const tick = createTick({ ...world, loops, idle, ...(isElsewhere ? { tellOthers: () => tellWorkers(rooms) } : {}) });
   const app = createHttpApp({
     ...world,
     ...rooms,
@@ -91,6 +94,16 @@ export function createApi(config: Config, deps: ApiDeps) {
     },
   });
   return { app, ready, token, tokenFile };
+}
+
+/** What nobody takes up is no tick. */
+async function tellWorkers({ processes, bell }: Rooms): Promise<void> {
+  const since = await processes.pausedSince();
+  if (since !== null) {
+    const words = `No worker is alive: the scheduler is paused since ${iso(since)}. Start one; what is due then is taken up at once.`;
+    throw new AppError('no_worker', words, { details: { since: iso(since) } });
+  }
+  for (const loop of ['scheduler', 'acks'] as const) bell.ring(loop);
 }
 
 /** Different lists of chats for which the use cases are kept at hand; a server has few tokens. */

@@ -208,24 +208,22 @@ export function composeRooms(settings: RoomSettings, world: World, outside: Outs
   const hosts = hostsOf(settings, isShared(outside), { ...world, store, bell, bootId });
   const actions = actionsOf(settings, { ...world, ...secrets, ...outside, vault, templates, expressions, hosts });
   const [reckoning, batchMax] = [reckoningOf(actions, outside.prices ?? null), settings.BATCH_SIZE * endsPerClaim];
-  const heard = { ...world, bell, workEngine, hints };
-  const known = { ...heard, store, id: bootId, kinds: actions.kinds, facts: outside.process ?? aloneProcess };
-  const standing = createStanding(known, () => ({ jobs, downtimes, hosts }));
-  const shared = { ...heard, ...standing, store, bootId, digest: sha256, batchMax, reckoning };
+  const heard = { ...world, bell, workEngine, hints, bootId };
+  const standing = createStanding({ ...outside, ...heard, kinds: actions.kinds }, () => ({ jobs, downtimes, hosts }));
+  const shared = { ...heard, ...standing, store, digest: sha256, batchMax, reckoning };
   const [runs, blobs] = [createRunService(shared), createBlobs({ ...shared, quota: settings.BLOB_QUOTA_PER_CHAT })];
   const { rates, pacer, platform } = pacingOf(shared, settings, outside);
   const watch = watchOf({ ...shared, schedulerAway: () => scheduler.away() }, outside, platform);
   const review = secondOpinion === null ? null : createSlotReview({ ...shared, ...secondOpinion });
   const rules = rulesOf(settings, actions, reckoning);
   const making = { ...shared, ...rules, templates: checksOf(templates, expressions), runs };
-  const letting = { ...secretRulesOf(settings, store), retentionMs: settings.RETENTION_DAYS * dayMs };
-  const asking = { ...making, ...letting, ...moneyOf(outside), blobs, retimed: review?.look };
+  const asking = { ...making, ...lettingOf(settings, store), ...moneyOf(outside), blobs, retimed: review?.look };
   const everywhere = askedRooms(asking, store);
   const [downtimes, chats] = [createDowntimes({ ...shared, ...watch }), createChats(shared)];
   const scheduler = watchSteps(createScheduler(making));
   const chores = [refreshChore(scheduler.watched), ...downtimes.chores, ...(review?.chores ?? []), watch.alarms.chore];
-  const [{ takes }, concurrency] = [known.facts, settings.DELIVERY_CONCURRENCY];
-  const runner = createRunner({ ...shared, actions, blobs, takes, concurrency: settings.RUN_CONCURRENCY });
+  const concurrency = settings.DELIVERY_CONCURRENCY;
+  const runner = createRunner({ ...shared, actions, blobs, concurrency: settings.RUN_CONCURRENCY });
   const transport = outside.transport(pacer, blobs, making.kinds);
   const deliverer = createDeliverer({ ...shared, pacer, transport, rates, concurrency, chatGone: chats.gone });
   const members = platform === null ? [] : [createMembership({ ...shared, platform })];
@@ -335,8 +333,8 @@ function secretsOf({ operatorSecrets: operator = [] }: RoomSettings, world: Worl
 }
 
 /** Rules of the operator's secrets for tasks that are made or changed. */
-function secretRulesOf({ operatorSecrets: operator = [] }: RoomSettings, store: Store) {
-  return { operator, secretReach: createSecretReach({ store, operator }) };
+function lettingOf({ operatorSecrets: operator = [], RETENTION_DAYS: days }: RoomSettings, store: Store) {
+  return { operator, secretReach: createSecretReach({ store, operator }), retentionMs: days * dayMs };
 }
 
 /** A text that people wrote is tried by its language. */

@@ -10,7 +10,7 @@ import type { Opened } from '../store/engine/open.ts';
 import type { Loop } from '../system/loop.ts';
 import type { PrometheusMeter } from '../system/meter.ts';
 import type { Pool } from '../system/pool/pool.ts';
-import type { World } from './assembly.ts';
+import type { Rooms, World } from './assembly.ts';
 
 /** Measures of a server, and their values at its start. */
 
@@ -21,7 +21,8 @@ interface Measured {
   readonly loops: readonly Loop[];
   readonly version: string;
   readonly meter: PrometheusMeter;
-  readonly opened: Pick<Opened, 'backups' | 'connections'>;
+  readonly rooms: Pick<Rooms, 'processes' | 'kindPauses'>;
+  readonly opened: Pick<Opened, 'backups' | 'connections' | 'work'>;
   readonly pool: Pick<Pool, 'jobs'>;
 }
 
@@ -33,6 +34,8 @@ export function metricsPage(
   const look = createGauges({
     ...world,
     ...made,
+    ...made.rooms,
+    jobsWaiting: opened.work?.jobsWaiting ?? null,
     ready,
     connections: opened.connections,
     poolJobs: made.pool.jobs,
@@ -53,6 +56,7 @@ export function startAtZero(meter: Meter, loops: readonly Loop[]): void {
   for (const status of ['delivered', 'failed']) meter.count('deliveries_total', { kind: 'result', status }, 0);
   for (const status of ['succeeded', 'failed']) meter.count('runs_total', { action: 'message', status }, 0);
   meter.count('clock_set_backs_total', {}, 0);
+  meter.count('processes_lost_total', {}, 0);
   meter.count('pool_children_started_total', {}, 0);
   for (const reason of ['late', 'died', 'lost']) meter.count('pool_children_ended_total', { reason }, 0);
   for (const reason of ['away', 'spent']) meter.count('pool_refusals_total', { reason }, 0);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { forms } from '../app/actions/forms.ts';
 import { createSecrets, type Secrets } from '../app/operations/secrets.ts';
 import { faultLines, readConfig, secretsIn, strayVariables, type Config } from '../config/config.ts';
 import type { ConfigFault } from '../config/operator-secrets.ts';
@@ -45,8 +46,19 @@ async function start(role: string | undefined): Promise<number> {
   }
   const read = readConfig(undefined, role);
   if ('faults' in read) return refuse(read.faults);
+  const unknown = unknownKinds(read.config);
+  if (unknown !== null) return refuse([unknown]);
   await run(read.config);
   return exitCodes.stopped;
+}
+
+/** A worker for kinds that this release does not do would wait for ever. */
+function unknownKinds({ WORKER_KINDS: takes, ECHO_ACTION: isEchoed }: Config): ConfigFault | null {
+  const known = [...Object.keys(forms), ...(isEchoed ? ['echo'] : [])].toSorted();
+  const unknown = [...takes.limits.keys()].filter((kind) => !known.includes(kind));
+  if (unknown.length === 0) return null;
+  const problem = `names ${unknown.join(', ')}, which this version does not do; it knows ${known.join(', ')}`;
+  return { variable: 'WORKER_KINDS', problem, example: 'http:50,message' };
 }
 
 function refuse(faults: readonly ConfigFault[]): number {

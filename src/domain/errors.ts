@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'quota_exceeded'
   | 'budget_exhausted'
   | 'kind_paused'
+  | 'no_worker'
   | 'rate_limited'
   | 'secrets_unavailable'
   | 'store_unavailable'

@@ -39,6 +39,7 @@ export const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
   quota_exceeded: 429,
   budget_exhausted: 409,
   kind_paused: 409,
+  no_worker: 409,
   rate_limited: 429,
   internal: 500,
   secrets_unavailable: 503,

@@ -3,11 +3,14 @@ import { benchApi } from './api.ts';
 import { benchPacing, benchSlotToCall } from './chat.ts';
 import { benchClaim } from './claim.ts';
 import { benchCli } from './cli.ts';
+import { benchCluster, benchClusterClaim, benchClusterLateness } from './cluster.ts';
+import { benchDueCurve } from './due-curve.ts';
 import { benchHttp } from './http.ts';
 import { benchIdle } from './idle.ts';
 import { benchLateness, benchPipeline } from './live.ts';
 import { table, type Figure } from './report.ts';
 import { benchRetention } from './retention.ts';
+import { benchScale } from './scale.ts';
 import { benchSchedule } from './schedule.ts';
 import { benchSpace, benchStart } from './start.ts';
 import { benchTemplates } from './templates.ts';
@@ -31,6 +34,11 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   templates: benchTemplates,
   http: benchHttp,
   idle: benchIdle,
+  cluster: benchCluster,
+  'cluster-lateness': benchClusterLateness,
+  'cluster-claim': benchClusterClaim,
+  scale: benchScale,
+  'due-curve': benchDueCurve,
 };
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' } } });

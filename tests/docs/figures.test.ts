@@ -4,9 +4,10 @@ import { textBytesMax } from '../../src/app/actions/http/answer.ts';
 import { blobQuotaDefault, photoBytesMax, uploadBytesMax } from '../../src/domain/files/limits.ts';
 import { sizeText } from '../../src/domain/files/summary.ts';
 import * as limits from '../../src/domain/limits.ts';
-import { pageWith, type MeasuredRun } from './figures.ts';
+import { pages, pageWith, type MeasuredRun } from './figures.ts';
 
-const page = readFileSync(new URL('../../docs/measured.md', import.meta.url), 'utf8');
+const pageTexts = pages.map((name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'));
+const [page = ''] = pageTexts;
 
 const run: MeasuredRun = {
   circumstances: {
@@ -50,13 +51,14 @@ it('says when the tree was changed, and refuses a page without marks', () => {
   const { circumstances } = run;
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, isChanged: true } })).toContain('with changes');
   expect(pageWith(page, { ...run, circumstances: { ...circumstances, commit: null } })).toContain('without a commit');
+  expect(pageWith(page, { ...run, circumstances: { ...circumstances, load: 12 } })).toContain('(load 12.0)');
   expect(() => pageWith('# Measured', run)).toThrow('marks');
 });
 
 it('stands alone with what was measured: what other pages say in such units are limits of the code', () => {
   const folder = new URL('../../', import.meta.url);
   const names = ['README.md', ...readdirSync(new URL('docs', folder)).map((name) => `docs/${name}`)];
-  const others = names.filter((name) => name.endsWith('.md') && name !== 'docs/measured.md');
+  const others = names.filter((name) => name.endsWith('.md') && !pages.some((one) => one === name));
   const said = others.flatMap((name) => {
     const prose = readFileSync(new URL(name, folder), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
     return [...prose.matchAll(/\d[\d.,]* ?(?:ms|[µu]s|[kKMG]i?B|\/s|(?:times|x) (?:as fast|faster))\b/g)].map(
@@ -74,6 +76,6 @@ it('stands alone with what was measured: what other pages say in such units are 
   ];
   expect(said.filter((quantity) => !known.includes(quantity))).toEqual([]);
   expect(said.length).toBeGreaterThan(2);
-  // The figures of the page are below its marks, where a script writes them.
-  expect(page.split('<!-- ')[0]).not.toMatch(/\d ?(?:ms|µs|MB|\/s)/);
+  // The figures of a page are below its marks, where a script writes them.
+  for (const one of pageTexts) expect(one.split('<!-- ')[0]).not.toMatch(/\d ?(?:ms|µs|MB|\/s)/);
 });

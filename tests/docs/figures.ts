@@ -11,6 +11,8 @@ export interface Circumstances {
   readonly system: string;
   readonly cores: number;
   readonly memoryGb: number;
+  /** What else the computer had to do when the run began; absent where that was nothing to speak of. */
+  readonly load?: number;
 }
 
 export interface MeasuredRun {
@@ -53,11 +55,41 @@ const sections: Readonly<Record<string, Section>> = {
   cli: { title: 'Command line', about: 'From the start of the process to its end.' },
   start: { title: 'Start', about: 'A server on a file with a million tasks.' },
   space: { title: 'Disk', about: 'The growth of the database file, as the product itself writes it.' },
+  cluster: {
+    title: 'Several workers on one Postgres',
+    about:
+      'Processes as an operator starts them, and a Postgres whose commits wait for the disk, all on the same cores.',
+  },
+  'cluster-lateness': {
+    title: 'Lateness on Postgres',
+    about: 'With 100,000 other tasks in the database, from the slot to the start of its action.',
+  },
+  'cluster-claim': {
+    title: 'Due slots on Postgres',
+    about: 'By the scheduler of one process, each batch committed to the disk with its jobs.',
+  },
+  scale: {
+    title: 'What grows with tasks and with runs',
+    about: 'On a Postgres whose commits wait for the disk.',
+  },
+  'due-curve': {
+    title: 'The day of so many tasks',
+    about:
+      'Calculated, second by second, for a mix of tasks as people make them; how late slots are at a rate is how long they wait for those before them, beside what jitter itself adds.',
+  },
   why: { title: 'Why', about: 'Questions about a task with a million slots.' },
   retention: { title: 'Retention', about: 'The nightly removal of history while the server works.' },
   schedule: { title: 'Schedules', about: 'The calculation of slots alone, without a database.' },
   words: { title: 'Plain words', about: 'A typed phrase into a schedule.' },
 };
+
+/** Pages with figures. */
+export const pages = ['docs/measured.md', 'docs/scale.md'] as const;
+const ofScale = ['cluster', 'cluster-lateness', 'cluster-claim', 'scale', 'due-curve'];
+
+export function pageOf(bench: string): (typeof pages)[number] {
+  return ofScale.includes(bench) ? 'docs/scale.md' : 'docs/measured.md';
+}
 
 const begin = '<!-- figures: written by npm run measured -->';
 const end = '<!-- end of the figures -->';
@@ -81,9 +113,13 @@ function figuresText({ circumstances, figures }: MeasuredRun): string {
   return [sentence(circumstances), ...parts].join('\n\n');
 }
 
-function sentence({ commit, isChanged, date, node, system, cores, memoryGb }: Circumstances): string {
+function sentence({ commit, isChanged, date, node, system, cores, memoryGb, load }: Circumstances): string {
+  const busy =
+    load === undefined
+      ? ''
+      : ` The computer had much else to do (load ${shown(load)}): times and rates are worse than on a quiet one.`;
   const tree = commit === null ? 'a tree without a commit' : `commit \`${commit}\`${isChanged ? ' with changes' : ''}`;
-  return `One run on ${date} of ${tree}: Node ${node} on ${system}, ${cores} cores, ${memoryGb} GB of memory.`;
+  return `One run on ${date} of ${tree}: Node ${node} on ${system}, ${cores} cores, ${memoryGb} GB of memory.${busy}`;
 }
 
 function table(figures: readonly Figure[]): string {

@@ -1,14 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism, totalmem, type } from 'node:os';
+import { availableParallelism, loadavg, totalmem, type } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Figure } from '../bench/report.ts';
-import { pageWith, type Circumstances, type MeasuredRun } from './figures.ts';
+import { pageOf, pages, pageWith, type Circumstances, type MeasuredRun } from './figures.ts';
 
 /**
- * Writes the figures of docs/measured.md from one run of the bench:
+ * Writes the figures of docs/measured.md and docs/scale.md from one run of the bench. A page of which nothing was measured stays as it is:
  *
  *   npm run measured                             runs the bench, which takes minutes
  *   npm run measured -- --only words,cli         runs a part of it
@@ -20,12 +20,15 @@ const { values } = parseArgs({
 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const page = 'docs/measured.md';
 
 const run = values.from === undefined ? await measure() : read(values.from);
 if (values.keep !== undefined) writeFileSync(values.keep, `${JSON.stringify(run, null, 2)}\n`);
-writeFileSync(`${root}${page}`, pageWith(readFileSync(`${root}${page}`, 'utf8'), run));
-process.stdout.write(`${page} has ${run.figures.length} figures now.\n`);
+for (const page of pages) {
+  const figures = run.figures.filter(({ bench = '' }) => pageOf(bench) === page);
+  if (figures.length === 0) continue;
+  writeFileSync(`${root}${page}`, pageWith(readFileSync(`${root}${page}`, 'utf8'), { ...run, figures }));
+  process.stdout.write(`${page} has ${figures.length} figures now.\n`);
+}
 
 async function measure(): Promise<MeasuredRun> {
   const circumstances = circumstancesAt(new Date());
@@ -52,13 +55,20 @@ function read(file: string): MeasuredRun {
 function circumstancesAt(moment: Date): Circumstances {
   return {
     commit: git('rev-parse', '--short=10', 'HEAD'),
-    isChanged: git('status', '--porcelain', '--', '.', `:!${page}`) !== '',
+    isChanged: git('status', '--porcelain', '--', '.', ...pages.map((page) => `:!${page}`)) !== '',
     date: moment.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' }),
     node: process.versions.node,
     system: `${type()} ${process.arch}`,
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 1024 ** 3),
+    ...loadNow(),
   };
+}
+
+/** Programs that wait for a core beside this one. */
+function loadNow(): Pick<Circumstances, 'load'> {
+  const [load = 0] = loadavg();
+  return load < availableParallelism() ? {} : { load };
 }
 
 function git(...words: readonly string[]): string | null {

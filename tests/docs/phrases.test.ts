@@ -11,7 +11,7 @@ import { aTalk, labels, refused, root, type Talk } from '../telegram/chat/talk.t
 const folder = new URL('../../', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const pages = ['README.md', ...readdirSync(new URL('docs', folder)).map((name) => `docs/${name}`)]
-  .filter((name) => name.endsWith('.md') && name !== 'docs/measured.md')
+  .filter((name) => name.endsWith('.md') && !['docs/measured.md', 'docs/scale.md'].includes(name))
   .map((name) => read(name).replaceAll(/```\n[\s\S]*?```/g, ''));
 const matched = (texts: readonly string[], pattern: RegExp) => [
   ...new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, one = '']) => one.replaceAll(/\s+/g, ' ')))),

@@ -16,6 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeMin } from '../../src/runtime.ts';
 import { readMigrations } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
+import { hour, nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
 import { aStub } from '../support/place.ts';
 import { openPooler } from '../support/pooler.ts';
@@ -238,6 +239,65 @@ describe('the database', () => {
     expect(level('migrations')).toEqual(['ok']);
     await opened.close();
     expect((await look('--offline')).found('lock')[0]?.text).toBe('none runs on this database');
+  });
+
+  it('that several processes share tells of each, whether their connections fit, and which kinds are paused', async () => {
+    const postgres = await freshPostgres();
+    const { url } = postgres;
+    onTestFinished(() => postgres.drop());
+    const { look } = await aPlace({ environment: { DATABASE_URL: url } });
+    const opened = await openStore({ url, ...openings, shared: { onStandby: () => {} } });
+    onTestFinished(() => opened.close());
+    const seen = async () => {
+      const { found } = await look('--offline');
+      return (['processes', 'pool', 'kinds'] as const).map((check) =>
+        found(check).map(({ level, text }) => `${level}: ${text}`),
+      );
+    };
+    expect((await seen())[0]).toEqual(['ok: none runs on this database']);
+    const enrol = (id: string, facts: object = {}) =>
+      opened.store.enrol(
+        {
+          id,
+          role: 'worker',
+          release: '1.2.3',
+          kinds: ['http', 'message'],
+          host: 'garden',
+          pid: 7,
+          at: null,
+          leaseMs: hour,
+          connections: 20,
+          ...facts,
+        },
+        false,
+      );
+    await enrol('boot-a');
+    await enrol('boot-b', { role: 'api', kinds: [], pid: 8 });
+    expect(await seen()).toEqual([
+      [
+        expect.stringMatching(/^ok: worker 1\.2\.3 on garden, pid 7, http message, seen .* ago$/),
+        expect.stringMatching(/^ok: api 1\.2\.3 on garden, pid 8, seen .* ago$/),
+      ],
+      [expect.stringMatching(/^ok: 2 processes may open 40, of \d+ that the server gives/)],
+      ['ok: none is paused'],
+    ]);
+
+    await enrol('boot-c', { release: '1.3.0', connections: 1000 });
+    await opened.store.pauseKind({ kind: 'http', by: 'telegram:user:1', at: nine, traceId: null });
+    const [processes = [], pool = [], kinds = []] = await seen();
+    expect(processes.at(-1)).toBe('warn: Different versions run side by side: 1.2.3, 1.3.0.');
+    expect(pool).toEqual([expect.stringMatching(/^warn: 3 processes may open 1040, of .*: too few\.$/)]);
+    expect(kinds).toEqual([
+      expect.stringMatching(/^warn: http is paused since .*, by telegram:user:1: its runs wait\.$/),
+    ]);
+
+    for (const id of ['boot-a', 'boot-c']) await opened.store.retire(id, null);
+    await enrol('boot-d', { leaseMs: -1 });
+    expect((await seen())[0]).toEqual([
+      expect.stringContaining('ok: api'),
+      expect.stringMatching(/^warn: worker 1\.2\.3 on garden, .* does not renew its lease\.$/),
+      'warn: No worker is alive: everything but running goes on.',
+    ]);
   });
 
   it('without a fresh backup is worth a word', async () => {

@@ -352,7 +352,7 @@ describe('the list of copies', () => {
       [`${database}.before-0002_x.backup`, 'set_aside'],
       [kept, 'set_aside'],
     ]);
-    expect((await type('restore', '--list')).out).toContain(`now  ${relative(folder, copy)} (`);
+    expect((await type('restore', '--list')).out).toContain(`  ${relative(folder, copy)} (`);
     expect((await hostPlace().type('restore', '--list')).out).toBe(
       'There is no copy yet. "cronogram backup" makes one.\n',
     );

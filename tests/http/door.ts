@@ -14,7 +14,7 @@ import type { Task } from '../../src/domain/task.ts';
 import { createHttpApp, type HttpDeps } from '../../src/http/app.ts';
 import type { CallerRooms } from '../../src/http/serving.ts';
 import { countingIds, manualTime, memoryLog, type MemoryLog } from '../support/fakes.ts';
-import { kindRoom, secretRoom } from './secret-room.ts';
+import { kindRoom, secretRoom, ticked } from './secret-room.ts';
 import { spendingAnswers } from './spending-answers.ts';
 import { tokenRoom } from './token-room.ts';
 
@@ -360,7 +360,7 @@ export function aDoor(own: Partial<Tasks> = {}, needs: Partial<HttpDeps & Caller
     operations: heard('operations', {
       status: async () => status,
       usage: async () => usage,
-      tick: async () => ({ scheduled: 1, started: 1, deliveries: 1, reminders: 0, more: false, failed: [] }),
+      tick: async () => ticked,
       retentionDays: 90,
       timezone: 'UTC',
     }),

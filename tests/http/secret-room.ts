@@ -21,3 +21,6 @@ export const kindRoom: Pick<HttpRooms['kindPauses'], 'pause' | 'resume'> = {
   pause: async (kind) => ({ pause: { kind, since: now, by: 'telegram:user:7' }, entryId: '17' }),
   resume: async () => ({ pause: null, entryId: '17' }),
 };
+
+const counts = { scheduled: 1, started: 1, deliveries: 1, reminders: 0 };
+export const ticked = { ...counts, more: false, failed: [], elsewhere: false };

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { minute } from '../support/fakes.ts';
 import { freshPostgres, onPostgres } from '../support/postgres.ts';
+import { bearer } from '../support/server.ts';
 import { openBotApi } from './bot-api.ts';
 import { createTask, metricsOf } from './page.ts';
 import { aServer } from './place.ts';
@@ -31,6 +32,18 @@ it('a server on Postgres measures as one on SQLite does, and how its connections
     metrics.get(`cronogram_database_connections{state="${state}"}`),
   );
   expect(used.every((count) => count !== undefined && count >= 0 && count <= 10)).toBe(true);
+  expect(metrics.get('cronogram_processes{role="all"}')).toBe(1);
+  expect(metrics.get('cronogram_processes{role="worker"}')).toBe(0);
+  expect(metrics.get('cronogram_process_heartbeat_age_seconds{role="all"}')).toBeGreaterThanOrEqual(0);
+  expect(metrics.get('cronogram_releases')).toBe(1);
+  expect(metrics.get('cronogram_jobs_waiting')).toBeGreaterThanOrEqual(0);
+  const paused = () => [...metrics.keys()].filter((name) => name.startsWith('cronogram_kind_paused_seconds'));
+  expect(paused()).toEqual([]);
+  const pausing = await fetch(`${place.server.url}/v1/actions/http/pause`, { method: 'POST', headers: bearer });
+  expect(pausing.status).toBe(200);
+  await place.pass(minute);
+  metrics = await metricsOf(place.server.url);
+  expect(paused()).toEqual(['cronogram_kind_paused_seconds{action="http"}']);
   // Backups of Postgres are made by its own means.
   expect([...metrics.keys()].filter((name) => name.startsWith('cronogram_backup_age'))).toEqual([]);
 });

@@ -1,11 +1,14 @@
 import { checks, type CheckName } from '../../domain/audit.ts';
 import { countedMax, scrapeKeptMs, taskTallyKeptMs } from '../../domain/limits.ts';
+import { roles, type ProcessView, type Role } from '../../domain/processes/process.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { lastAudit, type AuditFound } from '../housekeeping/audit.ts';
 import type { Tally, Workload, WorkloadStore } from '../ports/metering.ts';
 import type { PaceStore } from '../ports/outbox.ts';
 import type { World } from '../ports/outside.ts';
+import type { Processes } from '../ports/processes.ts';
 import type { UpkeepStore } from '../ports/upkeep.ts';
+import type { KindPauses } from './kind-pauses.ts';
 import { sample, type Sample } from './metrics.ts';
 import type { Ready } from './readiness.ts';
 import { memo } from './recent.ts';
@@ -20,6 +23,11 @@ interface GaugeDeps extends Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'>
   readonly connections: (() => ConnectionsUsed) | null;
   /** Work of the children that evaluate what people write. */
   readonly poolJobs: () => { readonly waiting: number; readonly working: number };
+  /** The processes that share the database, of which this is one. */
+  readonly processes: Pick<Processes, 'live'>;
+  readonly kindPauses: Pick<KindPauses, 'list'>;
+  /** Jobs that nobody has taken up; absent where nobody hands out any. */
+  readonly jobsWaiting: (() => Promise<number>) | null;
   readonly retentionDays: number;
   readonly makesBackups: boolean;
   readonly build: { readonly version: string; readonly node: string };
@@ -80,11 +88,32 @@ async function storeSamples(deps: GaugeDeps, startedAt: number): Promise<Sample[
   const { store, clock } = deps;
   const now = clock.now();
   return [
+    ...processSamples(await deps.processes.live(), now),
+    ...(await deps.kindPauses.list()).map(({ kind, since }) =>
+      sample('kind_paused_seconds', { action: kind }, Math.max(now - since, 0) / 1000),
+    ),
+    ...(deps.jobsWaiting === null ? [] : [sample('jobs_waiting', {}, await deps.jobsWaiting())]),
     ...workSamples(await store.workload(now, countedMax), deps, now),
     ...holdSamples(await store.readHolds(now), now),
     ...auditSamples(await lastAudit(store), startedAt, now),
     ...(await choreSample(deps, 'retention', now)),
     ...(deps.makesBackups ? await choreSample(deps, 'backup', now) : []),
+  ];
+}
+
+/** A role that nobody has stands at 0, so that an alert finds something to look at. */
+function processSamples(live: readonly ProcessView[], now: number): Sample[] {
+  const ofRole = (role: Role) => live.filter((one) => one.role === role);
+  const ages = roles.flatMap((role) => {
+    const oldest = Math.min(...ofRole(role).map(({ seenAt }) => seenAt));
+    return Number.isFinite(oldest)
+      ? [sample('process_heartbeat_age_seconds', { role }, Math.max(now - oldest, 0) / 1000)]
+      : [];
+  });
+  return [
+    ...roles.map((role) => sample('processes', { role }, ofRole(role).length)),
+    ...ages,
+    sample('releases', {}, new Set(live.map(({ release }) => release)).size),
   ];
 }
 

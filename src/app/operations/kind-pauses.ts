@@ -1,13 +1,12 @@
 import type { Actor } from '../../domain/access.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { KindPause, Standstill } from '../../domain/processes/process.ts';
-import type { Hosts } from '../actions/http/hosts/hosts.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { World } from '../ports/outside.ts';
 import type { KindChanged, KindPauseStore, Processes } from '../ports/processes.ts';
 import type { Downtimes } from '../why/downtime.ts';
-import { createProcesses } from './processes.ts';
+import { aloneProcess, createProcesses, type ProcessFacts } from './processes.ts';
 
 /** Kinds of actions that an operator has paused: their runs wait, in every process, until the kind is resumed. */
 export type KindPauses = ReturnType<typeof createKindPauses>;
@@ -31,72 +30,78 @@ interface By {
 interface Hearing {
   readonly jobs: Pick<Jobs, 'freed' | 'due' | 'resumed'>;
   readonly downtimes: Pick<Downtimes, 'signs'>;
-  readonly hosts: Pick<Hosts, 'freed'>;
+  readonly hosts: { freed(): void };
 }
 
-type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'onFree' | 'onDue' | 'signs'> &
-  Omit<KindPausesDeps, 'processes' | 'onResumed'>;
+type KnownProcess = Omit<Parameters<typeof createProcesses>[0], 'id' | 'facts' | 'onFree' | 'onDue' | 'signs'> &
+  Omit<KindPausesDeps, 'processes' | 'onResumed'> & { readonly bootId: string; readonly process?: ProcessFacts };
 
 /** This process among the others, and the kinds that are paused for all of them. */
 export function createStanding(deps: KnownProcess, rooms: () => Hearing) {
+  const { bootId: id, process: facts = aloneProcess } = deps;
   const processes = createProcesses({
     ...deps,
+    id,
+    facts,
     onFree: (gone) => [rooms().hosts.freed(), rooms().jobs.freed(gone)],
     onDue: (due) => rooms().jobs.due(due),
     signs: () => rooms().downtimes.signs(),
   });
   const kindPauses = createKindPauses({ ...deps, processes, onResumed: () => rooms().jobs.resumed() });
-  return { processes, kindPauses, pausedKinds: kindPauses.paused };
+  return { processes, kindPauses, pausedKinds: kindPauses.paused, takes: facts.takes };
 }
 
 const hint = 'changed:kinds';
 /** A look that failed comes again so soon. */
 const againMs = 1000;
 
-function createKindPauses({ store, hints, processes, clock, timer, log, ...deps }: KindPausesDeps) {
+/** What is paused, as this process knows it. */
+function createKnown({ store, hints, processes, timer, log, onResumed }: KindPausesDeps) {
   let known: readonly KindPause[] = [];
   let looking: Promise<void> | null = null;
   let isStale = false;
 
-  const look = (): Promise<void> => {
-    isStale = true;
-    looking ??= lookUntilFresh().finally(() => (looking = null));
-    return looking;
-  };
   const lookUntilFresh = async () => {
-    while (isStale) {
-      isStale = false;
-      const found = await store.pausedKinds();
-      const isAnyResumed = known.some(({ kind }) => !found.some((one) => one.kind === kind));
-      known = found;
-      if (isAnyResumed) deps.onResumed();
+    try {
+      while (isStale) {
+        isStale = false;
+        const found = await store.pausedKinds();
+        const isAnyResumed = known.some(({ kind }) => !found.some((one) => one.kind === kind));
+        known = found;
+        if (isAnyResumed) onResumed();
+      }
+    } finally {
+      looking = null;
     }
   };
-  const heard = () => {
-    look().catch((error: unknown) => {
-      log.warn('paused_kinds_unread', { error: String(error) });
-      timer.after(againMs, heard);
-    });
+  const look = (): Promise<void> => {
+    isStale = true;
+    looking ??= lookUntilFresh();
+    return looking;
   };
-  hints.on(hint, heard);
+  const heard = async (): Promise<void> => {
+    try {
+      await look();
+    } catch (error) {
+      log.warn('paused_kinds_unread', { error: String(error) });
+      timer.after(againMs, () => void heard());
+    }
+  };
+  hints.on(hint, () => void heard());
   // A hint may be lost; each renewal of the lease tells as well.
+  const names = () => known.map(({ kind }) => kind).toSorted();
   processes.onRenewal((renewal) => {
-    if (
-      renewal !== null &&
-      renewal.pausedKinds !==
-        known
-          .map(({ kind }) => kind)
-          .toSorted()
-          .join()
-    )
-      heard();
+    if (renewal !== null && renewal.pausedKinds !== names().join()) void heard();
   });
+  return { look, heard, all: () => known };
+}
 
+function createKindPauses(deps: KindPausesDeps) {
+  const { store, hints, processes, clock } = deps;
+  const known = createKnown(deps);
   const changed = async (made: KindChanged): Promise<KindChanged> => {
     hints.publish(hint);
-    // What was written holds, also where this process learns of it a moment later.
-    heard();
-    await looking?.catch(() => undefined);
+    await known.heard();
     return made;
   };
   const deed = (kind: string, { actor, traceId = null }: By) => ({ kind, by: actor, at: clock.now(), traceId });
@@ -106,16 +111,16 @@ function createKindPauses({ store, hints, processes, clock, timer, log, ...deps 
 
   return {
     /** Reads what is paused, before anything begins. */
-    look,
+    look: known.look,
     /** As this process knows it, which is a moment behind. */
-    paused: (): readonly string[] => known.map(({ kind }) => kind),
+    paused: (): readonly string[] => known.all().map(({ kind }) => kind),
     /** The longest first. */
     list: () => store.pausedKinds(),
     /** What keeps runs of the kind from beginning, in whichever process; without a kind, runs of all. */
     standstill: async (kind: string | null): Promise<Standstill | null> => {
       const since = await processes.pausedSince();
       if (since !== null) return { is: 'no_worker', since };
-      const pause = known.find((one) => one.kind === kind);
+      const pause = known.all().find((one) => one.kind === kind);
       return pause === undefined ? null : { is: 'kind_paused', ...pause };
     },
     /** Whether this release, or a process that lives, does such actions. */

@@ -61,6 +61,11 @@ export function meteredStore(store: Store, deps: MeteredDeps): Store {
       if (is === 'clockBack') meter.count('clock_set_backs_total', {});
     }),
     letRunsGo: tap(store.letRunsGo.bind(store), counted('rescues_total', { room: 'runner' })),
+    rescueLeft: tap(store.rescueLeft.bind(store), ({ ended, runs, parts }) => {
+      counted('processes_lost_total', {})(ended.length);
+      counted('rescues_total', { room: 'runner' })(runs);
+      counted('rescues_total', { room: 'deliverer' })(parts);
+    }),
     letPartsGo: tap(store.letPartsGo.bind(store), counted('rescues_total', { room: 'deliverer' })),
   };
 }

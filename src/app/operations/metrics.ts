@@ -68,7 +68,14 @@ export const counters = {
     help: 'HTTP requests by method, pattern of the route and status.',
     labels: ['method', 'route', 'status'],
   },
-  rescues_total: { help: 'Claims whose answer was lost and that were let go, by room.', labels: ['room'] },
+  rescues_total: {
+    help: 'Claims that were let go, because their answer was lost or their process has gone, by room.',
+    labels: ['room'],
+  },
+  processes_lost_total: {
+    help: 'Processes that this one has ended, because they did not renew their lease.',
+    labels: [],
+  },
   second_opinions_total: {
     help: 'Schedules whose next slots were put to a second opinion, by kind and result: agrees, differs, or why there was none (known_fault, clock_change, undecided, refused, timeout, died, away).',
     labels: ['schedule', 'result'],
@@ -132,6 +139,20 @@ export const gauges = {
   queue_depth: {
     help: 'Work that waits or is under way: due (tasks whose slot has come), pending (occurrences that wait for admission), and runs that are queued, running, in backoff or waiting.',
     labels: ['state', 'action'],
+  },
+  processes: { help: 'Processes that share the database and live, by role.', labels: ['role'] },
+  process_heartbeat_age_seconds: {
+    help: 'How long ago the process that was seen least lately has renewed its lease, by role.',
+    labels: ['role'],
+  },
+  releases: { help: 'Different versions among them.', labels: [] },
+  kind_paused_seconds: {
+    help: 'For how long a kind of action has been paused; there is none where nothing is.',
+    labels: ['action'],
+  },
+  jobs_waiting: {
+    help: 'Jobs that name what is ready and that nobody has taken up; there is none where one process works alone.',
+    labels: [],
   },
   due_age_seconds: {
     help: 'How long ago the oldest slot came that was not taken up yet; 0 when there is none.',

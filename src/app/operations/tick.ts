@@ -24,9 +24,13 @@ export interface Ticked {
   readonly more: boolean;
   /** Loops whose step failed. They try again by themselves. */
   readonly failed: readonly string[];
+  /** No loop turns in this process: the workers were told to look, and what they take up is not counted here. */
+  readonly elsewhere: boolean;
 }
 
 interface TickDeps {
+  /** Of a process without loops: tells those of others. Refuses where nobody works. */
+  readonly tellOthers?: () => Promise<void>;
   readonly loops: readonly Turning[];
   /** Waits for the work that a loop has begun, and does not wait for by itself. */
   readonly idle: Readonly<Partial<Record<LoopName, () => Promise<void>>>>;
@@ -36,7 +40,7 @@ interface TickDeps {
 const order = ['scheduler', 'runner', 'deliverer', 'acks'] as const satisfies readonly LoopName[];
 
 /** Each loop after the one that hands over to it. All that is taken up meanwhile is counted, whoever made the step. */
-export function createTick({ loops, idle, timer }: TickDeps): () => Promise<Ticked> {
+export function createTick({ loops, idle, timer, tellOthers }: TickDeps): () => Promise<Ticked> {
   const round = order.flatMap((name) => loops.filter((loop) => loop.name === name));
   const takenBy = (name: LoopName) => loops.find((loop) => loop.name === name)?.taken() ?? 0;
   const turnOf = async (loop: Turning): Promise<'done' | 'more' | 'failed'> => {
@@ -46,6 +50,10 @@ export function createTick({ loops, idle, timer }: TickDeps): () => Promise<Tick
     return counts === 'late' || counts.more || rest === 'late' ? 'more' : 'done';
   };
   return async () => {
+    if (tellOthers !== undefined) {
+      await tellOthers();
+      return { scheduled: 0, started: 0, deliveries: 0, reminders: 0, more: false, failed: [], elsewhere: true };
+    }
     const before = order.map(takenBy);
     const failed: string[] = [];
     let more = false;
@@ -57,6 +65,6 @@ export function createTick({ loops, idle, timer }: TickDeps): () => Promise<Tick
     const [scheduled = 0, started = 0, deliveries = 0, reminders = 0] = order.map(
       (name, index) => takenBy(name) - (before[index] ?? 0),
     );
-    return { scheduled, started, deliveries, reminders, more, failed };
+    return { scheduled, started, deliveries, reminders, more, failed, elsewhere: false };
   };
 }

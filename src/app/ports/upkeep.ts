@@ -28,6 +28,7 @@ export const shelves = [
   'tasks',
   'task_versions',
   'grants',
+  'processes',
 ] as const;
 export type Shelf = (typeof shelves)[number];
 

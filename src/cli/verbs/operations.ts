@@ -131,6 +131,10 @@ export const operationVerbs = [
     examples: ['cronogram tick'],
     does: async (session) => {
       const answer = await session.client.call('tick', {});
+      if (answer.elsewhere) {
+        const told = 'That process does no work itself: it has told the workers to look now.';
+        return { json: answer, text: await sentence(session.terminal, told) };
+      }
       const words = `Taken up: ${counted(answer.scheduled, 'slot')}, ${counted(answer.started, 'run')}, ${answer.deliveries} to deliver, ${counted(answer.reminders, 'reminder')}.`;
       const failed =
         answer.failed.length === 0 ? '' : ` Failed: ${answer.failed.join(', ')}; they try again by themselves.`;

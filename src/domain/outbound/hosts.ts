@@ -76,12 +76,6 @@ export function placeTaken(state: HostState, now: number): HostState {
   };
 }
 
-/** The place that was kept for a run is taken: the call begins only now, and counts from now on. */
-export function keptTaken(state: HostState, keptAt: number, now: number): HostState {
-  const kept = state.began.indexOf(keptAt);
-  return kept === -1 ? state : { ...state, began: state.began.filter((_at, index) => index !== kept).concat(now) };
-}
-
 /** A place is given back, with what the call said about the host. */
 export function placeLeft(state: HostState, end: HostEnd, now: number): HostState {
   const left = { ...state, taken: Math.max(0, state.taken - 1) };

@@ -41,3 +41,5 @@ export const dueAgainEvery = 3;
 export const pollingLeaseMs = 2 * leaseRenewMs;
 /** A loop looks by itself after this, where each renewal looks for it. */
 export const seldomLookMs = 60 * MINUTE_MS;
+/** Rows of processes that have ended, at most: each start makes one, and attempts name those of their time. */
+export const processesKept = 10_000;

@@ -7,6 +7,7 @@ import { hanging } from '../words.ts';
 import { databaseChecks } from './database.ts';
 import { fail, type Check, type Finding, type Level, type Patient, type Skipped } from './finding.ts';
 import { portChecks } from './port.ts';
+import { processChecks } from './processes.ts';
 import { runtimeChecks, settingsChecks } from './runtime.ts';
 import { telegramChecks } from './telegram.ts';
 
@@ -16,6 +17,7 @@ const all: readonly Check[] = [
   ...runtimeChecks,
   ...settingsChecks,
   ...databaseChecks,
+  ...processChecks,
   ...telegramChecks,
   ...portChecks,
 ];

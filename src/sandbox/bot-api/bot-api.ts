@@ -272,19 +272,22 @@ function summary({ result, failure }: Answer): string {
   return words.join(', ') || 'ok';
 }
 
-function write({ outgoing }: Line, answer: Answer): void {
+function write({ incoming, outgoing }: Line, answer: Answer): void {
   if (outgoing.headersSent || outgoing.destroyed) return;
   const { failure } = answer;
   const body = JSON.stringify(failure === undefined ? success(answer) : refusal(failure));
+  const isTooLarge = failure?.status === 413;
   const retryAfter = failure?.parameters?.['retry_after'];
   outgoing.writeHead(failure?.status ?? 200, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...(typeof retryAfter === 'number' ? { 'retry-after': String(retryAfter) } : {}),
-    // The rest of a body that was too large stays unread.
-    ...(failure?.status === 413 ? { connection: 'close' } : {}),
+    ...(isTooLarge ? { connection: 'close' } : {}),
   });
-  outgoing.end(body);
+  if (!isTooLarge || incoming.complete) return void outgoing.end(body);
+  // Whoever still sends would hear of nothing but a broken connection: the rest is read, and thrown away.
+  outgoing.write(body);
+  incoming.once('end', () => outgoing.end()).resume();
 }
 
 function success({ result, description }: Answer): object {

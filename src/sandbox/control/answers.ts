@@ -47,6 +47,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   quota_exceeded: 429,
   budget_exhausted: 409,
   kind_paused: 409,
+  no_worker: 409,
   internal: 500,
   store_unavailable: 503,
 };

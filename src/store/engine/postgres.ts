@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
-import { leaseMs, lockWaitMaxMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
+import { lockWaitMaxMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
@@ -18,6 +18,9 @@ export interface Connections {
 
 /** A database that answers later than this is as good as away, and whoever waits for it must be told. */
 const patienceMs = { connection: 5000, query: 30_000 };
+
+/** A connection that a renewal or a chore has used is there for the next one: to open it costs more than to keep it. */
+const idleMs = 120_000;
 
 /** A transaction that lost against another is run again; more often than this is not bad luck but a fault. */
 const triesMax = 5;
@@ -55,8 +58,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
     types,
     keepAlive: true,
     connectionTimeoutMillis: patience.connection,
-    // The connection that one renewal has used is there for the next.
-    idleTimeoutMillis: leaseMs,
+    idleTimeoutMillis: idleMs,
     query_timeout: patience.query,
     stream: () => {
       const socket = new Socket().once('close', () => sockets.delete(socket));

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type pg from 'pg';
+import type { ProcessView } from '../../domain/processes/process.ts';
 import { callerText } from '../engine/caller.ts';
 import { connect, isLent, type Connected } from '../engine/connect.ts';
 import { goHome, homeIn } from '../engine/home.ts';
@@ -28,6 +29,20 @@ export interface DatabaseFacts {
   readonly unheard: readonly string[];
   /** Under which keys secrets are sealed, and how many. */
   readonly sealed: readonly { readonly keyId: string; readonly count: number }[];
+  /** Kinds of actions of which nothing begins for now. */
+  readonly pausedKinds: readonly { readonly kind: string; readonly since: number; readonly by: string }[];
+}
+
+/** A process whose row has not ended. */
+export interface LiveProcess extends Pick<ProcessView, 'role' | 'release' | 'host' | 'pid' | 'connections'> {
+  /** With commas between them. */
+  readonly kinds: string;
+  readonly seenAgoMs: number;
+  /** It has not renewed its lease in time. */
+  readonly isOver: boolean;
+  /** What it has in hand. */
+  readonly runs: number;
+  readonly parts: number;
 }
 
 export interface ApprovedChat {
@@ -123,6 +138,7 @@ function inspect(connection: Database.Database, known: readonly Migration[]): In
       unheard: connection.prepare(unheardText).pluck().all() as string[],
       // A database of an older version has no such table yet.
       sealed: tables.has('secrets') ? sealedOf(connection.prepare(sealedText).all()) : [],
+      pausedKinds: tables.has('paused_kinds') ? pausedOf(connection.prepare(pausedText).all()) : [],
     },
   };
 }
@@ -185,6 +201,25 @@ function sealedOf(rows: readonly unknown[]): DatabaseFacts['sealed'] {
   }));
 }
 
+const pausedText = 'select kind, since, paused_by from paused_kinds order by since, kind';
+
+function pausedOf(rows: readonly unknown[]): DatabaseFacts['pausedKinds'] {
+  return (rows as readonly { kind: string; since: number | string; paused_by: string }[]).map((row) => {
+    return { kind: row.kind, since: Number(row.since), by: row.paused_by };
+  });
+}
+
+const nowText = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+/** An earlier version has no column for connections. */
+const processesText = `select role, release, kinds, host, pid::int as pid, (to_jsonb(p)->>'connections')::int as connections,
+    (${nowText} - seen_at)::float8 as "seenAgoMs", lease_until < ${nowText} as "isOver",
+    (select count(*) from runs r where r.status = 'running' and r.boot_id = p.id)::int as runs,
+    (select count(*) from deliveries d where d.status = 'sending' and d.boot_id = p.id)::int as parts
+  from processes p where ended_at is null order by started_at, id`;
+/** Of those of the server, some are kept for its administrators. */
+const connectionsText = `select (current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+  - coalesce(current_setting('reserved_connections', true)::int, 0))`;
+
 function noteText(key: 'tz_version' | 'alive_at'): string {
   return `select value from kv where scope = 'system' and key = '${key}'`;
 }
@@ -218,6 +253,10 @@ export interface ServerInspection {
   readonly lends?: boolean;
   /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
   readonly callers?: { readonly user: string; readonly areKept: boolean };
+  /** Those that share the database; absent where nothing is known of them. */
+  readonly processes?: readonly LiveProcess[];
+  /** Connections that the server gives to others than its administrators. */
+  readonly connectionsMax?: number;
 }
 
 /** Inspects a Postgres database. What it throws of a driver never holds the address, which may hold a password. */
@@ -265,9 +304,16 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
     unheard: (await client.query<{ id: string }>(unheardText)).rows.map(({ id }) => id),
     sealed:
       (await value(`select to_regclass('secrets')`)) === null ? [] : sealedOf((await client.query(sealedText)).rows),
+    pausedKinds:
+      (await value(`select to_regclass('paused_kinds')`)) === null
+        ? []
+        : pausedOf((await client.query(pausedText)).rows),
   };
+  const hasProcesses = (await value(`select to_regclass('processes')`)) !== null;
+  const processes = hasProcesses ? (await client.query<LiveProcess>(processesText)).rows : [];
+  const connectionsMax = Number(await value(connectionsText));
   const callers = { user: String(await value('select current_user')), areKept: (await value(callerText)) === true };
-  return { inspection: { is: 'sound', facts }, lock, server, callers };
+  return { inspection: { is: 'sound', facts }, lock, server, callers, processes, connectionsMax };
 }
 
 /** The lock on Postgres is held by a connection that is called after its process. */

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { Claimant, Hints, Job, WorkEngine } from '../../app/ports/hints.ts';
 import type { Bell, Log, LoopName, Timer } from '../../app/ports/outside.ts';
 import { AppError } from '../../domain/errors.ts';
+import { countedMax } from '../../domain/limits.ts';
 import type { Script } from '../engine/engine.ts';
 import { sql } from '../engine/sql.ts';
 import { run as ask } from '../engine/statements.ts';
@@ -14,6 +15,8 @@ import { connectMs, PatientPool } from './patient-pool.ts';
 /** Jobs of graphile-worker, in its own schema of the same database, written by the transactions that make their rows ready. */
 export interface GraphileJobs extends Counter {
   engineOf(worker: GraphileWorker): WorkEngine;
+  /** Jobs that nobody has taken up, as far as they are counted. */
+  waiting(): Promise<number>;
   /** Cuts all connections: where one was lost others may be, without knowing it. */
   drop(): void;
   close(): Promise<void>;
@@ -48,6 +51,9 @@ const pollMs = 900_000;
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
+/** What nobody holds, counted up to the number to which everything is counted. */
+const waitingText = `select count(*) as n from (select 1 from graphile_worker.jobs where locked_at is null limit ${countedMax}) w`;
+
 const runPrefix = 'run:';
 const deliver = 'deliver';
 
@@ -72,6 +78,7 @@ export async function openGraphile(deps: GraphileDeps): Promise<GraphileJobs> {
       if (isCancel) cancel();
     },
     engineOf: (worker) => createEngine({ ...deps, ...worker, pool, utils, logger, cancel, cancels }),
+    waiting: async () => Number((await pool.query<{ n: string }>(waitingText)).rows[0]?.n ?? 0),
     drop: () => pool.drop(),
     close: async () => {
       pool.hurry();

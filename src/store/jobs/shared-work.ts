@@ -10,6 +10,7 @@ import { jobConnectionsMax } from './patient-pool.ts';
 export interface SharedWork {
   readonly hints: Hints;
   readonly engineOf: GraphileJobs['engineOf'];
+  readonly jobsWaiting: GraphileJobs['waiting'];
   /** The engine, whose transactions add jobs for what they make ready. */
   over(engine: Engine): Engine;
   close(): Promise<void>;
@@ -45,6 +46,7 @@ export async function openSharedWork(deps: SharingDeps): Promise<SharedWork> {
   return {
     hints,
     engineOf: (worker) => counter.engineOf(worker),
+    jobsWaiting: () => counter.waiting(),
     over: (engine) => offering(engine, counter),
     close: async () => {
       await counter.close();

@@ -97,6 +97,8 @@ function readHeld(found: readonly HeldRow[], now: number): Held {
     spared.calls.set(call.runId, call);
     const isOver = call.status === 'kept' && call.keptAt + keptMs <= now;
     if (row.isLeft === 1 || isOver) spared.gone.add(call.runId);
+    // Its call may begin at any moment, so until it does it counts as one that begins now.
+    else if (call.status === 'kept') spared.state = { ...spared.state, began: [...spared.state.began, now] };
   }
   for (const spared of hosts.values()) {
     for (const runId of spared.gone)
@@ -120,7 +122,7 @@ function sparedIn(row: HeldRow, now: number): Spared {
   const began = readInstants(row.began).map(({ at }) => Math.min(at, now));
   const ends = readInstants(row.ends).map(({ at, isBad }) => ({ at: Math.min(at, now), isBad }));
   const state: HostState = { taken: 0, began, heldUntil, ends, breaker: breakerIn(row) };
-  const stored = printOf(rowOf({ host, state, lastTurn }));
+  const stored = printOf(rowOf({ host, state, lastTurn, calls: new Map() }, now));
   return { host, state, lastTurn, calls: new Map(), put: new Map(), gone: new Set(), waiting, stored };
 }
 
@@ -147,8 +149,12 @@ function writtenInstants(instants: readonly { readonly at: number; readonly isBa
     .join(' ');
 }
 
-function rowOf({ host, state, lastTurn }: Pick<Spared, 'host' | 'state' | 'lastTurn'>): RowOf<'hosts'> {
-  const { began, ends, heldUntil, breaker } = state;
+function rowOf(
+  { host, state, lastTurn, calls }: Pick<Spared, 'host' | 'state' | 'lastTurn' | 'calls'>,
+  now: number,
+): RowOf<'hosts'> {
+  const { ends, heldUntil, breaker } = state;
+  const began = withoutKept(state.began, calls, now);
   return {
     host,
     began: writtenInstants(began.map((at) => ({ at }))),
@@ -162,11 +168,17 @@ function rowOf({ host, state, lastTurn }: Pick<Spared, 'host' | 'state' | 'lastT
   };
 }
 
+/** Calls that have begun; places that are kept count as such for a look alone. */
+function withoutKept(began: readonly number[], calls: Spared['calls'], now: number): readonly number[] {
+  let kept = [...calls.values()].filter(({ status }) => status === 'kept').length;
+  return began.filter((at) => at !== now || (kept -= 1) < 0);
+}
+
 function printOf(row: RowOf<'hosts'>): string {
   return Object.values(row).join('|');
 }
 
-export function* written({ hosts }: Held): Script<void> {
+export function* written({ hosts, now }: Held): Script<void> {
   const ours = [...hosts.values()];
   const dropped = ours.flatMap(({ host, gone, put }) =>
     [...gone].flatMap((runId) => (put.has(runId) ? [] : `${host} ${runId}`)),
@@ -181,7 +193,7 @@ export function* written({ hosts }: Held): Script<void> {
     callReplaced,
   );
   const rows = ours.flatMap((one) => {
-    const row = rowOf(one);
+    const row = rowOf(one, now);
     return printOf(row) === one.stored ? [] : row;
   });
   yield* insertAll('hosts', rows, hostReplaced);

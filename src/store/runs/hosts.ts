@@ -5,7 +5,6 @@ import {
   hostHeld,
   hostVerdict,
   keptMs,
-  keptTaken,
   lookAgainMs,
   nextInTurn,
   placeLeft,
@@ -46,7 +45,7 @@ function ask(spared: Spared, asking: Asking, rules: HostRules, now: number): Hos
     if (verdict.is === 'held') return verdict;
     spared.state = placeTaken(spared.state, now);
     spared.lastTurn = turn;
-  } else if (mine.status === 'kept') spared.state = keptTaken(spared.state, mine.keptAt, now);
+  }
   const call: Call = { ...asking, host: spared.host, status: 'taken', keptAt: now };
   spared.calls.set(runId, call);
   spared.put.set(runId, call);

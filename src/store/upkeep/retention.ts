@@ -1,6 +1,7 @@
 import type { Pruned, PruneRequest, Removed, Shelf } from '../../app/ports/upkeep.ts';
 import { keepIn, type Keep } from '../../domain/chat-settings.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../domain/limits.ts';
+import { processesKept } from '../../domain/processes/limits.ts';
 import { DAY_MS } from '../../domain/schedule/time/calendar.ts';
 import { dropExpiredBlobs, dropRefsOf } from '../blobs/refs.ts';
 import type { Script } from '../engine/engine.ts';
@@ -126,6 +127,14 @@ const shelves: Readonly<Record<Table, Sweep>> = {
     times: 4,
     deletable: (before) =>
       sql`coalesce(revoked_at, created_at) < ${before} and not exists (select 1 from tasks t where t.grant_id = grants.id)`,
+  },
+  // Those that have ended long ago, and of one that is started again and again the newest stay.
+  processes: {
+    ...byId,
+    at: null,
+    times: 10,
+    deletable: (before) => sql`ended_at is not null and (ended_at < ${before}
+      or id < (select k.id from processes k order by k.id desc limit 1 offset ${raw(String(processesKept - 1))}))`,
   },
 };
 

@@ -29,13 +29,22 @@ describe('a tick', () => {
     const p = await aPipeline();
     for (let made = 0; made < 3; made += 1) await p.create({ schedule: hourly, title: `Task ${made}` });
     const { tick } = turned(p);
-    expect(await tick()).toEqual({ scheduled: 0, started: 0, deliveries: 0, reminders: 0, more: false, failed: [] });
+    const none = { scheduled: 0, started: 0, deliveries: 0, reminders: 0 };
+    expect(await tick()).toEqual({ ...none, more: false, failed: [], elsewhere: false });
     await p.time.advance(hour);
     const first = await tick();
     expect(first).toMatchObject({ scheduled: 3, started: 3, failed: [] });
     // One call is in flight per chat, so the results of one chat come one after the other.
     for (let more = 0; p.chat.shown.length < 3 && more < 20; more += 1) await tick();
     expect(p.chat.shown).toHaveLength(3);
+  });
+
+  it('of a process that does no work tells those that do, and counts nothing', async () => {
+    const { time } = await aPipeline();
+    let told = 0;
+    const tick = createTick({ loops: [], idle: {}, timer: time, tellOthers: async () => void (told += 1) });
+    expect(await tick()).toMatchObject({ scheduled: 0, more: false, failed: [], elsewhere: true });
+    expect(told).toBe(1);
   });
 
   it('counts what the loops took up themselves meanwhile, and never makes two steps of a room at once', async () => {

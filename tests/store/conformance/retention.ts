@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { noChange } from '../../../src/app/ports/tasks.ts';
 import type { Shelf } from '../../../src/app/ports/upkeep.ts';
 import { retentionKeptRuns, taskVersionsKept } from '../../../src/domain/limits.ts';
+import { processesKept } from '../../../src/domain/processes/limits.ts';
 import type { Task } from '../../../src/domain/task.ts';
 import { aTask, claimAll, endOf, hour, minute, nine, startOne } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
@@ -56,6 +57,29 @@ export async function slotsOf(world: World, task: Task): Promise<number[]> {
 
 /** What is old goes, with everything that hangs on it; what goes on stays. */
 export function retentionTests(open: OpenWorld): void {
+  test('rows of processes go that have ended long ago, or are more than anybody looks through', async () => {
+    const world = await open();
+    const rows = async (from: number, to: number, endedAt: number | null) => {
+      const values = Array.from({ length: to - from }, (_, index) => {
+        const id = `boot-${String(from + index).padStart(6, '0')}`;
+        return `('${id}', 'worker', '1', 'http', 'garden', 7, ${nine}, ${nine}, ${nine}, ${nine}, ${endedAt ?? 'null'})`;
+      });
+      const columns = 'id, role, release, kinds, host, pid, started_at, seen_at, lease_until, held_since, ended_at';
+      await world.query(`insert into processes (${columns}) values ${values.join()}`);
+    };
+    await rows(0, 1, null);
+    await rows(1, 3, nine);
+    await rows(3, 5, later);
+    expect(await prune(world, 'processes')).toEqual({ processes: 2 });
+    expect(await count(world, 'processes')).toBe(3);
+    await rows(5, processesKept + 5, later);
+    expect(await prune(world, 'processes', later, 1000)).toEqual({ processes: 2 });
+    expect(await world.query('select id from processes order by id limit 2')).toEqual([
+      { id: 'boot-000000' },
+      { id: 'boot-000005' },
+    ]);
+  });
+
   test('old occurrences go with their runs, attempts, deliveries and usage, but for the last ten of a task', async () => {
     const { world, task } = await withReadyTask(open);
     await ran(world, retentionKeptRuns + 4);

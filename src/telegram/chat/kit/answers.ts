@@ -125,6 +125,7 @@ const table: Readonly<Record<ErrorCode, 'itself' | 'ours' | ((fault: AppError) =
       : message,
   budget_exhausted: () => texts.spending.exhausted,
   kind_paused: () => texts.server.kindNotTried,
+  no_worker: 'ours',
   stopping: 'ours',
   secrets_unavailable: 'itself',
   store_unavailable: 'ours',

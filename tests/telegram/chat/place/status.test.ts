@@ -47,3 +47,17 @@ test('a task whose name is like that is paused by its name', async () => {
   const talk = await withTask('in 1 hour kind words');
   expect(await talk.tells('/pause kind words', { person: root })).toBe('Paused #1 kind words.');
 });
+
+test('while no worker lives, a run by hand is told to wait for one, and never that it was started', async () => {
+  const talk = await withTask('in 1 hour Ping');
+  const { rooms, time } = talk.pipeline;
+  Object.assign(rooms.kindPauses, { standstill: async () => ({ is: 'no_worker', since: time.now() - 2 * minute }) });
+  const waits = 'Scheduler paused since Wed 18 Nov 08:58: no worker is running. Runs start when one is back.';
+  expect(await talk.tells('/task 1')).toContain(waits);
+  expect(await talk.tells('/status', { person: root })).toContain(waits);
+  const { toast } = await talk.press(await talk.ask('/task 1'), 'Run now');
+  expect(toast).toBe(waits);
+  const other = await withTask('in 1 hour Pong');
+  Object.assign(other.pipeline.rooms.kindPauses, { standstill: rooms.kindPauses.standstill });
+  expect(await other.tells('/run 1')).toBe(`#1 Pong will run.\n${waits}`);
+});

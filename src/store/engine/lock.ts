@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import type pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import { lockAnswerMs, lockProofEveryMs, lockReconnectMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
 import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { connect, isLent, pooled, type Connected } from './connect.ts';
@@ -138,6 +138,28 @@ export interface SessionLock extends Lock {
   answers(): Promise<void>;
 }
 
+/** A try that began while the network was cut leads nowhere, and must not hold up the next one for long. */
+const lockReconnectMs = 1500;
+
+/** Asks one question after the other. */
+function inTurn() {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question: () => Promise<void>): Promise<void> => {
+    const answer = last.then(question);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+/** Asks once for all who want to know meanwhile. */
+function onceForAll(ask: () => Promise<void>) {
+  let answer: Promise<void> | null = null;
+  return (): Promise<void> =>
+    (answer ??= ask().finally(() => {
+      answer = null;
+    }));
+}
+
 /**
  * On Postgres a session lock of a connection of its own, which is proved again and again. When the connection is lost, the
  * lock is taken again as soon as the server answers, unless another process was faster.
@@ -146,13 +168,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
   const isWaitedFor = (error: AppError) => shared !== undefined && error instanceof HeldByOther;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
-  let last: Promise<unknown> = Promise.resolve();
-  /** Asks one question after the other. */
-  const asked = (question: () => Promise<void>): Promise<void> => {
-    const answer = last.then(question);
-    last = answer.catch(() => undefined);
-    return answer;
-  };
+  const asked = inTurn();
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let [isReleased, callOff] = [false, () => {}];
@@ -195,22 +211,19 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
     onAway(null);
   };
   keep();
-  /** Asks once for all who want to know. A connection without an answer is lost at once, and not found so when the server is back. */
-  let answer: Promise<void> | null = null;
-  const answered = async () => {
+  // A connection without an answer is lost at once, and not found so when the server is back.
+  const answers = onceForAll(async () => {
     const held = taken;
     try {
       await asked(async () => void (await held.client.query('select 1')));
     } catch (error) {
       lose(held, error instanceof Error ? error : new Error(String(error)));
       throw error;
-    } finally {
-      answer = null;
     }
-  };
+  });
   return {
     isHeld: () => isHeld,
-    answers: () => (answer ??= answered()),
+    answers,
     release: async () => {
       isReleased = true;
       callOff();

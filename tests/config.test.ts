@@ -235,7 +235,9 @@ describe('the notepad', () => {
 
   it('that cannot be kept stays in memory, and says so once', () => {
     const log = memoryLog();
-    const pad = openNotepad(join(aFolder(), 'no', 'where', 'alarm.json'), log);
+    const folder = aFolder();
+    writeFileSync(join(folder, 'file'), 'no folder');
+    const pad = openNotepad(join(folder, 'file', 'alarm.json'), log);
     for (const text of ['a', 'b']) pad.write(text);
     expect(pad.read()).toBe('b');
     expect(log.lines).toMatchObject([{ level: 'warn', event: 'notepad_not_written' }]);

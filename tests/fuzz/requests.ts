@@ -43,6 +43,8 @@ function targetOf(chance: Chance, operation: Operation, known: Known) {
       return encoded(chance, chance.is(0.85) ? chance.pick(known.threads) : chance.pick(hostileTexts));
     // The number of a file: of the runs here only a few have one.
     if (name === 'n') return chance.is(0.8) ? String(chance.between(0, 3)) : encoded(chance, chance.pick(hostileTexts));
+    // A kind of action that no task here has, so that a pause of it holds up nobody.
+    if (name === 'kind') return chance.is(0.7) ? 'digest' : encoded(chance, chance.pick(hostileTexts));
     const kind = name as keyof Known['ids'];
     if (chance.is(0.68)) return encodeURIComponent(chance.pick(known.ids[kind]));
     isStranger = true;

@@ -58,6 +58,7 @@ export const manualPages: readonly ManualPage[] = [
   { name: 'api', title: 'The API by example' },
   { name: 'cli', title: 'The command line' },
   { name: 'operations', title: 'Operations' },
+  { name: 'scale', title: 'A million tasks and more' },
   { name: 'security', title: 'Security' },
   { name: 'measured', title: 'Measured' },
 ];

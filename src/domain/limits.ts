@@ -183,8 +183,6 @@ export const partPauseMaxMs = 15 * second;
 /** The lock on Postgres is proved so often, and a server without an answer for so long is taken to be away. */
 export const lockProofEveryMs = 2 * second;
 export const lockAnswerMs = 4 * second;
-/** A try that began while the network was cut leads nowhere, and must not hold up the next one for long. */
-export const lockReconnectMs = 1.5 * second;
 /** A database that is away is asked again after this, for as long as that takes. */
 export const lockRetryMs = 500;
 /** A Postgres that says that it is starting up is asked so often by the start of a server, which is a minute. */

@@ -74,7 +74,12 @@ async function suffered(scene: Scene): Promise<{ breaches: Breach[]; figures: st
   const { plan, members, api } = scene;
   const { seed, tasks, telegram, settleMs } = plan;
   const driver = drive({
-    ...{ random: chanceFrom(seed), url: async () => api, tasks, name: `away-${seed}`, hands: 3, pauseMaxMs: 300 },
+    random: chanceFrom(seed),
+    url: async () => api,
+    tasks,
+    name: `away-${seed}`,
+    hands: 3,
+    pauseMaxMs: 300,
     forums: telegram.forums,
   });
   const breaches: Breach[] = [];

@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 import type pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
-import { lockAnswerMs, lockProofEveryMs, lockReconnectMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
-import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
+import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
+import { lockReconnectMs, sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { connect, isLent, pooled, type Connected } from './connect.ts';
 
@@ -146,19 +146,14 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   const { timer, onAway, onLost, shared, pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = session;
   const isWaitedFor = (error: AppError) => shared !== undefined && error instanceof HeldByOther;
   const take = (before: Backend | null) => takeLock({ ...session, pace }, before);
-  let last: Promise<unknown> = Promise.resolve();
-  /** Asks one question after the other. */
-  const asked = (question: () => Promise<void>): Promise<void> => {
-    const answer = last.then(question);
-    last = answer.catch(() => undefined);
-    return answer;
-  };
+  const asked = inTurn();
   const pause = () => new Promise<void>((resolve) => timer.after(pace.retry, resolve));
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let [isReleased, callOff] = [false, () => {}];
 
-  const lose = (from: Taken, error: Error) => {
+  const lose = (from: Taken, cause: unknown) => {
     if (from !== taken || !isHeld || isReleased) return;
+    const error = cause instanceof Error ? cause : new Error(String(cause));
     isHeld = false;
     callOff();
     taken.drop();
@@ -169,7 +164,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   };
   const keep = (): void => {
     const held = taken;
-    const end = (error: unknown) => lose(held, error instanceof Error ? error : new Error(String(error)));
+    const end = (error: unknown) => lose(held, error);
     held.client.on('error', end);
     held.client.on('end', () => end('the connection that holds the lock has ended'));
     const proveLater = () => {
@@ -195,22 +190,11 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
     onAway(null);
   };
   keep();
-  /** Asks once for all who want to know. A connection without an answer is lost at once, and not found so when the server is back. */
-  let answer: Promise<void> | null = null;
-  const answered = async () => {
-    const held = taken;
-    try {
-      await asked(async () => void (await held.client.query('select 1')));
-    } catch (error) {
-      lose(held, error instanceof Error ? error : new Error(String(error)));
-      throw error;
-    } finally {
-      answer = null;
-    }
-  };
+  // Without an answer it is lost at once, and not found so when the server is back.
+  const answers = once(() => asked(() => signOf(taken, lose)));
   return {
     isHeld: () => isHeld,
-    answers: () => (answer ??= answered()),
+    answers,
     release: async () => {
       isReleased = true;
       callOff();
@@ -219,6 +203,34 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
       taken.drop();
     },
   };
+}
+
+async function signOf(held: Taken, lose: (from: Taken, error: unknown) => void): Promise<void> {
+  try {
+    await held.client.query('select 1');
+  } catch (error) {
+    lose(held, error);
+    throw error;
+  }
+}
+
+/** Asks one question after the other. */
+function inTurn() {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question: () => Promise<void>): Promise<void> => {
+    const answer = last.then(question);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+/** Asks one question for all who want to know. */
+function once(question: () => Promise<void>): () => Promise<void> {
+  let answer: Promise<void> | null = null;
+  return () =>
+    (answer ??= question().finally(() => {
+      answer = null;
+    }));
 }
 
 /** Another process has the database for itself. */

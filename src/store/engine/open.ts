@@ -174,7 +174,8 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     const lends = await leadsToPooler(url, answer);
     if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
-    pool = postgresPool(url, { home: lends ? null : home, max: poolMax });
+    const name = `cronogram ${holder.pid} ${holder.since}`;
+    pool = postgresPool(url, { home: lends ? null : home, max: poolMax, name });
     const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
     const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
     const connections = whileHeld(pulse.over(pool), lock);

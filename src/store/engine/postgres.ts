@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
@@ -39,11 +38,16 @@ export interface PoolWish {
   readonly patience?: typeof patienceMs;
   /** The schema in which the tables stand; null where a connection is lent for one transaction, which names it by itself. */
   readonly home?: string | null;
+  /** How the server calls its connections, and no others: whoever is ended by number is known by it. */
+  readonly name?: string;
   /** Connections at most. */
   readonly max?: number | undefined;
 }
 
-export function postgresPool(url: string, { patience = patienceMs, home = ownSchema, max = 10 }: PoolWish = {}): Pool {
+export function postgresPool(
+  url: string,
+  { patience = patienceMs, home = ownSchema, max = 10, name = 'cronogram' }: PoolWish = {},
+): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {
     // Every integer of ours is a millisecond, a counter or a platform id, and all of them fit a double exactly.
@@ -51,7 +55,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
       oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
   const sockets = new Set<Socket>();
-  const backends = createBackends();
+  const backends = createBackends(name);
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -98,9 +102,7 @@ export function postgresPool(url: string, { patience = patienceMs, home = ownSch
  * Processes of the server that serve a pool. Those of connections that were cut may know nothing of it, and keep rows from everybody, one
  * after the other where they wait for the same row: so the next connection that leads there ends them.
  */
-function createBackends() {
-  // No other program has it, so that nobody else is ended whose process has got the number of one of ours.
-  const name = `cronogram ${process.pid} ${randomBytes(4).toString('hex')}`;
+function createBackends(name: string) {
   const serving = new Set<pg.PoolClient>();
   const cutOff = new Set<number>();
   return {

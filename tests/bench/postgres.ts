@@ -107,6 +107,8 @@ async function startWorker(databaseUrl: string) {
     },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  // A bench that breaks off leaves nobody behind.
+  process.once('exit', () => child.kill('SIGKILL'));
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       ({ ok }) => ok,

@@ -43,5 +43,3 @@ export const pollingLeaseMs = 2 * leaseRenewMs;
 export const seldomLookMs = 60 * MINUTE_MS;
 /** Rows of processes that have ended, at most: each start makes one, and attempts name those of their time. */
 export const processesKept = 10_000;
-/** A try that began while the network was cut leads nowhere, and must not hold up the next one for long. */
-export const lockReconnectMs = 1.5 * second;

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Timer } from '../../app/ports/outside.ts';
 import { AppError, errorText } from '../../domain/errors.ts';
 import { lockAnswerMs, lockProofEveryMs, lockRetryMs, startTriesMax } from '../../domain/limits.ts';
-import { lockReconnectMs, sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
+import { sharedLockProofEveryMs } from '../../domain/processes/limits.ts';
 import { iso } from '../../domain/schedule/time/calendar.ts';
 import { connect, isLent, pooled, type Connected } from './connect.ts';
 
@@ -138,6 +138,28 @@ export interface SessionLock extends Lock {
   answers(): Promise<void>;
 }
 
+/** A try that began while the network was cut leads nowhere, and must not hold up the next one for long. */
+const lockReconnectMs = 1500;
+
+/** Asks one question after the other. */
+function inTurn() {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question: () => Promise<void>): Promise<void> => {
+    const answer = last.then(question);
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+/** Asks once for all who want to know meanwhile. */
+function onceForAll(ask: () => Promise<void>) {
+  let answer: Promise<void> | null = null;
+  return (): Promise<void> =>
+    (answer ??= ask().finally(() => {
+      answer = null;
+    }));
+}
+
 /**
  * On Postgres a session lock of a connection of its own, which is proved again and again. When the connection is lost, the
  * lock is taken again as soon as the server answers, unless another process was faster.
@@ -151,9 +173,8 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   let [taken, isHeld] = [await whileStarting(() => standingBy(session, () => take(null), pause), pause), true];
   let [isReleased, callOff] = [false, () => {}];
 
-  const lose = (from: Taken, cause: unknown) => {
+  const lose = (from: Taken, error: Error) => {
     if (from !== taken || !isHeld || isReleased) return;
-    const error = cause instanceof Error ? cause : new Error(String(cause));
     isHeld = false;
     callOff();
     taken.drop();
@@ -164,7 +185,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   };
   const keep = (): void => {
     const held = taken;
-    const end = (error: unknown) => lose(held, error);
+    const end = (error: unknown) => lose(held, error instanceof Error ? error : new Error(String(error)));
     held.client.on('error', end);
     held.client.on('end', () => end('the connection that holds the lock has ended'));
     const proveLater = () => {
@@ -190,8 +211,16 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
     onAway(null);
   };
   keep();
-  // Without an answer it is lost at once, and not found so when the server is back.
-  const answers = once(() => asked(() => signOf(taken, lose)));
+  // A connection without an answer is lost at once, and not found so when the server is back.
+  const answers = onceForAll(async () => {
+    const held = taken;
+    try {
+      await asked(async () => void (await held.client.query('select 1')));
+    } catch (error) {
+      lose(held, error instanceof Error ? error : new Error(String(error)));
+      throw error;
+    }
+  });
   return {
     isHeld: () => isHeld,
     answers,
@@ -203,34 +232,6 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
       taken.drop();
     },
   };
-}
-
-async function signOf(held: Taken, lose: (from: Taken, error: unknown) => void): Promise<void> {
-  try {
-    await held.client.query('select 1');
-  } catch (error) {
-    lose(held, error);
-    throw error;
-  }
-}
-
-/** Asks one question after the other. */
-function inTurn() {
-  let last: Promise<unknown> = Promise.resolve();
-  return (question: () => Promise<void>): Promise<void> => {
-    const answer = last.then(question);
-    last = answer.catch(() => undefined);
-    return answer;
-  };
-}
-
-/** Asks one question for all who want to know. */
-function once(question: () => Promise<void>): () => Promise<void> {
-  let answer: Promise<void> | null = null;
-  return () =>
-    (answer ??= question().finally(() => {
-      answer = null;
-    }));
 }
 
 /** Another process has the database for itself. */

@@ -175,7 +175,7 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
     const name = `cronogram ${holder.pid} ${holder.since}`;
-    pool = postgresPool(url, { home: lends ? null : home, max: poolMax, name });
+    pool = postgresPool(url, { home: lends ? null : home, name, max: poolMax });
     const ask = (answerMs: number) => either(lock.answers(), signOfLife(url, answerMs));
     const pulse = createPulse({ timer, ask, pace: pulsePace, onSilent: (error) => away('pulse', error) });
     const connections = whileHeld(pulse.over(pool), lock);

@@ -38,7 +38,7 @@ export interface PoolWish {
   readonly patience?: typeof patienceMs;
   /** The schema in which the tables stand; null where a connection is lent for one transaction, which names it by itself. */
   readonly home?: string | null;
-  /** How the server calls its connections, and no others: whoever is ended by number is known by it. */
+  /** No other program has it, so that nobody else is ended whose process has got the number of one of ours. */
   readonly name?: string;
   /** Connections at most. */
   readonly max?: number | undefined;
@@ -46,7 +46,7 @@ export interface PoolWish {
 
 export function postgresPool(
   url: string,
-  { patience = patienceMs, home = ownSchema, max = 10, name = 'cronogram' }: PoolWish = {},
+  { patience = patienceMs, home = ownSchema, name = `cronogram ${process.pid}`, max = 10 }: PoolWish = {},
 ): Pool {
   const int8 = 20;
   const types: pg.CustomTypesConfig = {

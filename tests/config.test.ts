@@ -220,7 +220,7 @@ describe('the token of the API', () => {
 
 describe('the notepad', () => {
   it('keeps its room from the start, is read by the next process, and is for its owner alone', () => {
-    const file = join(aFolder(), 'alarm.json');
+    const file = join(aFolder(), 'not', 'made', 'alarm.json');
     const pad = openNotepad(file, memoryLog());
     expect(pad.read()).toBeNull();
     const { size, ino } = statSync(file);
@@ -235,9 +235,9 @@ describe('the notepad', () => {
 
   it('that cannot be kept stays in memory, and says so once', () => {
     const log = memoryLog();
-    const folder = aFolder();
-    writeFileSync(join(folder, 'file'), 'no folder');
-    const pad = openNotepad(join(folder, 'file', 'alarm.json'), log);
+    const taken = join(aFolder(), 'taken');
+    writeFileSync(taken, 'a file, and no folder');
+    const pad = openNotepad(join(taken, 'alarm.json'), log);
     for (const text of ['a', 'b']) pad.write(text);
     expect(pad.read()).toBe('b');
     expect(log.lines).toMatchObject([{ level: 'warn', event: 'notepad_not_written' }]);

@@ -139,7 +139,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'fleet-paced': (options) =>
     fleet({
       ...options,
-      ...{ seed, minutes: 4, calmMs: 145_000, tasks: 60, shown: 60, everySeconds: 60, forums: 6 },
+      seed,
+      minutes: 4,
+      calmMs: 145_000,
+      tasks: 60,
+      shown: 60,
+      everySeconds: 60,
+      forums: 6,
       pace: realPace,
     }),
   together,

@@ -212,15 +212,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   };
   keep();
   // A connection without an answer is lost at once, and not found so when the server is back.
-  const answers = onceForAll(async () => {
-    const held = taken;
-    try {
-      await asked(async () => void (await held.client.query('select 1')));
-    } catch (error) {
-      lose(held, error instanceof Error ? error : new Error(String(error)));
-      throw error;
-    }
-  });
+  const answers = onceForAll(() => asked(() => signOf(taken, lose)));
   return {
     isHeld: () => isHeld,
     answers,
@@ -232,6 +224,15 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
       taken.drop();
     },
   };
+}
+
+async function signOf(held: Taken, lose: (from: Taken, error: Error) => void): Promise<void> {
+  try {
+    await held.client.query('select 1');
+  } catch (error) {
+    lose(held, error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  }
 }
 
 /** Another process has the database for itself. */

@@ -287,8 +287,12 @@ async function heldUp(databaseUrl: string): Promise<number> {
     held = rows[0]?.held ?? 0;
     return held === 0;
   };
-  await becomes(isCalm, recoverMs).finally(() => client.end());
-  return held;
+  try {
+    await becomes(isCalm, recoverMs);
+    return held;
+  } finally {
+    await client.end();
+  }
 }
 
 const heldUpText = `select (
@@ -323,15 +327,16 @@ function latenessOf({ occurrences, attempts, runs }: Rows, from: number, to: num
 const isCounted = (method: string) => /^(send|edit|createForumTopic)/.test(method);
 
 /** The first topics, results and cards of all groups at once, beside the least time that the limit of a group allows. */
-function paceOf({ seen, forums }: Telegram, { group, chat }: Pace): string {
-  const calls = seen().calls.filter(({ method, status }) => status === 200 && isCounted(method));
-  const shares = forums.map((forum) => {
+function paceOf(telegram: Telegram, { group, chat }: Pace): string {
+  const all = telegram.seen().calls;
+  const calls = all.filter(({ method, status }) => status === 200 && isCounted(method));
+  const shares = telegram.forums.map((forum) => {
     const own = calls.filter(({ params }) => Number(params['chat_id']) === forum).slice(0, group + group / 2);
     const leastMs = 60_000 * Math.floor((own.length - 1) / group) + (1000 / chat) * ((own.length - 1) % group);
     return ((own.at(-1)?.at ?? 0) - (own[0]?.at ?? 0)) / leastMs;
   });
   const told = shares.map((share) => share.toFixed(2)).join(', ');
-  return `the first ${group + group / 2} calls of each group took ${told} of the least time; 429: ${seen().calls.filter(({ status }) => status === 429).length}`;
+  return `the first ${group + group / 2} calls of each group took ${told} of the least time; 429: ${all.filter(({ status }) => status === 429).length}`;
 }
 
 function countsOf(words: readonly string[]): string {

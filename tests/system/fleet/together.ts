@@ -65,7 +65,11 @@ export async function together(plan: Plan): Promise<{ breaches: readonly Breach[
     const [one = '', other = ''] = of('api').map(urlOf);
     const breaches: Breach[] = [];
     const scene: Scene = {
-      ...{ bots: of('bot'), apis: [one, other], telegram, again, figures: [] },
+      bots: of('bot'),
+      apis: [one, other],
+      telegram,
+      again,
+      figures: [],
       door: { url: `http://${place}/`, place, shown },
       told: (promise, isKept, rows) => void (isKept || breaches.push({ promise, rows })),
     };

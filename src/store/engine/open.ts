@@ -164,19 +164,8 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 }
 
 async function openPostgres(opening: Opening): Promise<Opened> {
-  const {
-    url,
-    directUrl = url,
-    holder,
-    onLost,
-    onAway = () => {},
-    timer,
-    pulsePace,
-    shared,
-    poolMax,
-    isAlone = false,
-  } = opening;
-  const { pace = shared === undefined ? sessionPaceMs : sharedPaceMs } = opening;
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pulsePace, shared, poolMax } = opening;
+  const pace = paceOf(opening);
   let pool: Pool | null = null;
   let work: SharedWork | null = null;
   const away = tellingAway(onAway, () => pool?.drop());
@@ -185,7 +174,7 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     holder,
     timer,
     pace,
-    shared: isAlone ? undefined : shared,
+    ...shareOf(opening),
     onLost: (error) => {
       pool?.drop();
       onLost(error);
@@ -222,6 +211,15 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     await lock.release();
     throw error;
   }
+}
+
+/** A process that shares its work proves its lock as seldom where it is alone. */
+function paceOf({ pace, shared }: Opening) {
+  return pace ?? (shared === undefined ? sessionPaceMs : sharedPaceMs);
+}
+
+function shareOf({ shared, isAlone }: Opening): Pick<Session, 'shared'> {
+  return shared === undefined || isAlone === true ? {} : { shared };
 }
 
 const silent = () => undefined;

@@ -185,13 +185,7 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
   };
   const keep = (): void => {
     const held = taken;
-    const end = (error: unknown) => lose(held, error instanceof Error ? error : new Error(String(error)));
-    held.client.on('error', end);
-    held.client.on('end', () => end('the connection that holds the lock has ended'));
-    const proveLater = () => {
-      callOff = timer.after(pace.proof, () => void asked(() => prove(held)).then(proveLater, end));
-    };
-    proveLater();
+    callOff = proveAgain(held, { timer, pace, asked }, (error) => lose(held, error));
   };
   const takeAgain = async (): Promise<void> => {
     const before = taken.backend;
@@ -232,6 +226,21 @@ export async function lockPostgres(session: Session): Promise<SessionLock> {
       taken.drop();
     },
   };
+}
+
+type Proving = Pick<Taking, 'timer' | 'pace'> & { readonly asked: ReturnType<typeof inTurn> };
+
+/** Proves the lock until its connection is lost. Answers how to call the next proof off. */
+function proveAgain(held: Taken, { timer, pace, asked }: Proving, lost: (error: Error) => void): () => void {
+  let callOff = () => {};
+  const end = (error: unknown) => lost(error instanceof Error ? error : new Error(String(error)));
+  held.client.on('error', end);
+  held.client.on('end', () => end('the connection that holds the lock has ended'));
+  const proveLater = () => {
+    callOff = timer.after(pace.proof, () => void asked(() => prove(held)).then(proveLater, end));
+  };
+  proveLater();
+  return () => callOff();
 }
 
 /** Another process has the database for itself. */

@@ -177,6 +177,21 @@ describe('the configuration', () => {
     expect(strayVariables({ ROLE: '' })).toEqual([]);
   });
 
+  it('refuses what several processes need where one is alone, with an example that is taken there', () => {
+    const alone = { ROLE: 'worker', ENGINE: 'embedded' };
+    for (const [variable, env] of [
+      ['ROLE', { ROLE: 'worker' }],
+      ['ROLE', { ...onPostgres, DATABASE_URL: 'postgres://localhost/db', ...alone }],
+      ['ENGINE', { ENGINE: 'graphile' }],
+      ['ENGINE', { ENGINE: 'memory' }],
+    ] as const) {
+      const read = readConfig(env);
+      const [fault] = 'faults' in read ? read.faults : [];
+      expect(fault?.variable).toBe(variable);
+      expect(readConfig({ ...env, [variable]: fault?.example }), variable).toHaveProperty('config');
+    }
+  });
+
   it('takes a short token of the API on this computer alone', () => {
     const API_TOKEN = 'x'.repeat(31);
     for (const HTTP_HOST of ['0.0.0.0', '192.168.0.7', 'example.org', '::'])

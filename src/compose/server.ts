@@ -116,6 +116,8 @@ async function openFor(starting: Starting, world: World, door: Door): Promise<Op
     directUrl: config.DATABASE_DIRECT_URL,
     poolMax: config.DATABASE_POOL,
     ...(isShared(config) ? { shared: { onStandby: standBy } } : {}),
+    // The chats of a bot would be gone for a sandbox, and its clock may be days ahead.
+    isAlone: isSandboxed(config),
     holder: { pid: process.pid, host: hostname(), since: world.clock.now() },
     onLost,
     onAway: (error) => {

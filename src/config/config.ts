@@ -242,10 +242,10 @@ export function isLoopback(host: string): boolean {
 
 /** Values that are right by themselves and make no sense together. */
 function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
-  const fault = (variable: keyof typeof schema.shape, problem: string) => ({
+  const fault = (variable: keyof typeof schema.shape, problem: string, example = exampleOf(variable)) => ({
     variable,
     problem,
-    example: exampleOf(variable),
+    example,
   });
   const { TELEGRAM_WEBHOOK_URL: url, TELEGRAM_WEBHOOK_SECRET: secret } = config;
   if (url !== undefined && secret === undefined)
@@ -273,7 +273,9 @@ function togetherFaults(config: z.output<typeof schema>): ConfigFault[] {
 }
 
 /** Several processes share a database only where an engine lets them. */
-function sharingFault(config: z.output<typeof schema>): readonly [keyof typeof schema.shape, string] | null {
+function sharingFault(
+  config: z.output<typeof schema>,
+): readonly [variable: keyof typeof schema.shape, problem: string, example?: string] | null {
   const {
     ROLE: role,
     ENGINE: engine,
@@ -283,9 +285,13 @@ function sharingFault(config: z.output<typeof schema>): readonly [keyof typeof s
   } = config;
   const isPostgres = config.DATABASE_URL.startsWith('postgres');
   if (engine === 'memory')
-    return ['ENGINE', 'is memory, which keeps nothing when the process ends: it serves tests alone'];
+    return ['ENGINE', 'is memory, which keeps nothing when the process ends: it serves tests alone', 'embedded'];
   if (engine === 'graphile' && !isPostgres)
-    return ['ENGINE', 'is graphile, which needs a database on Postgres: set DATABASE_URL, or remove ENGINE'];
+    return [
+      'ENGINE',
+      'is graphile, which needs a database on Postgres: set DATABASE_URL, or remove ENGINE',
+      'embedded',
+    ];
   if (direct !== undefined && !isPostgres)
     return ['DATABASE_DIRECT_URL', 'is the way around a pooler of Postgres, and DATABASE_URL names a file: remove it'];
   if (role === 'all') return null;
@@ -293,9 +299,10 @@ function sharingFault(config: z.output<typeof schema>): readonly [keyof typeof s
     return [
       'ROLE',
       `is ${role}, but only one process may open a SQLite file: use ROLE=all, or a DATABASE_URL on Postgres`,
+      'all',
     ];
   if (engine === 'embedded')
-    return ['ROLE', `is ${role}, but ENGINE=embedded is one process alone: use ROLE=all, or remove ENGINE`];
+    return ['ROLE', `is ${role}, but ENGINE=embedded is one process alone: use ROLE=all, or remove ENGINE`, 'all'];
   if (token === undefined || sandbox)
     return [
       'TELEGRAM_BOT_TOKEN',

@@ -16,8 +16,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeMin } from '../../src/runtime.ts';
 import { readMigrations } from '../../src/store/engine/migrate.ts';
 import { openStore } from '../../src/store/engine/open.ts';
-import { hour, nine } from '../support/builders.ts';
+import { aTask, buildersOf, claimAll, hour, nine } from '../support/builders.ts';
 import { killHard, storeChild } from '../support/child.ts';
+import { countingIds } from '../support/fakes.ts';
 import { aStub } from '../support/place.ts';
 import { openPooler } from '../support/pooler.ts';
 import { freePort } from '../support/ports.ts';
@@ -298,6 +299,15 @@ describe('the database', () => {
       expect.stringMatching(/^warn: worker 1\.2\.3 on garden, .* does not renew its lease\.$/),
       'warn: No worker is alive: everything but running goes on.',
     ]);
+
+    const place = { store: opened.store, make: buildersOf(countingIds('doctor')) };
+    await aTask(place);
+    await claimAll(place, { now: nine, limit: 10 });
+    await opened.store.retire('boot-d', null);
+    await enrol('boot-e', { kinds: ['http'] });
+    expect((await seen())[0]?.at(-1)).toBe('warn: 1 run of message waits, and no worker that lives does this kind.');
+    await enrol('boot-f', { kinds: ['message'] });
+    expect((await seen())[0]?.at(-1)).toContain('ok: worker');
   });
 
   it('without a fresh backup is worth a word', async () => {

@@ -21,7 +21,13 @@ async function aStandby() {
   });
   const time = manualTime(start);
   const port = await freePort();
-  const env = { ...onPostgres, DATABASE_URL: database.url, HTTP_PORT: String(port) };
+  // Without a bot it would share with nobody.
+  const bot = {
+    TELEGRAM_BOT_TOKEN: `123456789:${'A'.repeat(35)}`,
+    TELEGRAM_API_ROOT: 'http://127.0.0.1:9',
+    ROLE: 'api',
+  };
+  const env = { ...onPostgres, ...bot, DATABASE_URL: database.url, HTTP_PORT: String(port) };
   const starting = serverIn({ folder: aFolder(), env, time });
   let isStarted = false;
   void starting.then(() => (isStarted = true));

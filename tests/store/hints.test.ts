@@ -110,3 +110,20 @@ test('a process knows by its addresses whether it can listen: not over a pooler,
   expect(await eventsOf()).toEqual(['hints_deaf']);
   expect(await eventsOf(url)).toEqual([]);
 });
+
+test('an address around the pooler that leads to another database is refused, and nothing is made there', async () => {
+  const [one, other] = [await aDatabase(), await aDatabase()];
+  const opening = openStore({
+    url: one.url,
+    directUrl: other.url,
+    shared: { onStandby: () => undefined },
+    holder: { pid: 1, host: 'here', since: 0 },
+    timer: systemTimer,
+    onLost: () => undefined,
+  });
+  await expect(opening).rejects.toThrow(/^DATABASE_DIRECT_URL leads to another database \(.+\) than DATABASE_URL/);
+  const client = new pg.Client({ connectionString: other.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  expect((await client.query(`select to_regnamespace('cronogram') as home`)).rows).toEqual([{ home: null }]);
+});

@@ -59,6 +59,32 @@ async function aPlace(paceMs = pace) {
   };
 }
 
+test('a process that hands out work and is alone all the same, as with a sandbox, keeps out those who share, and is refused beside them', async () => {
+  const database = await freshPostgres();
+  onTestFinished(() => database.drop());
+  const told: (string | null)[] = [];
+  const open = (pid: number, isAlone: boolean) =>
+    openStore({
+      url: database.url,
+      holder: { pid, host: 'garden', since: nine },
+      shared: { onStandby: (by) => void told.push(by) },
+      isAlone,
+      onLost: () => undefined,
+      timer: systemTimer,
+      pace,
+    });
+  const first = await open(1, false);
+  await expect(open(2, true)).rejects.toThrow('is held by process 1 on garden');
+  await first.close();
+  const alone = await open(2, true);
+  expect(alone.work).not.toBeNull();
+  const waiting = open(3, false);
+  await until(() => told.length > 0);
+  await alone.close();
+  await (await waiting).close();
+  expect(told).toEqual(['process 2 on garden', null]);
+});
+
 /** Every connection with the lock of that key, in the database of who asks. */
 const holding = (key: number) => `(select pid from pg_locks where locktype = 'advisory' and objid = ${key % 2 ** 32}
   and database = (select oid from pg_database where datname = current_database()))`;

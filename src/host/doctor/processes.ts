@@ -2,7 +2,7 @@ import { counted, durationWords } from '../../cli/times.ts';
 import { isShared } from '../../config/config.ts';
 import { leaseMs } from '../../domain/processes/limits.ts';
 import { does } from '../../domain/processes/process.ts';
-import type { LiveProcess } from '../../store/files/inspection.ts';
+import type { LiveProcess, UndoneKind } from '../../store/files/inspection.ts';
 import { connectionsBeside } from '../../store/jobs/shared-work.ts';
 import { instantText } from '../words.ts';
 import { ok, warn, type Check, type Patient, type Verdict } from './finding.ts';
@@ -17,12 +17,12 @@ const processes: Check = {
   check: 'processes',
   title: 'Processes',
   leftOut: alone,
-  look: ({ examined: { processes: found } }) => {
+  look: ({ examined: { processes: found, undone = [] } }) => {
     if (found === undefined) return [];
     if (found.length === 0) return [ok('none runs on this database')];
     const verdicts = found.map(processVerdict);
     if (found.some(({ role, isOver }) => does(role, 'work') && !isOver))
-      return [...verdicts, ...releaseVerdicts(found)];
+      return [...verdicts, ...releaseVerdicts(found), ...undone.map(undoneVerdict)];
     const fix =
       'Start one: cronogram start --role worker. What came due meanwhile follows the policy missed of its task.';
     return [...verdicts, warn('No worker is alive: everything but running goes on.', fix)];
@@ -45,6 +45,12 @@ function releaseVerdicts(found: readonly LiveProcess[]): readonly Verdict[] {
   if (releases.length < 2) return [];
   const text = `Different versions run side by side: ${releases.join(', ')}.`;
   return [warn(text, 'During an upgrade that is well; afterwards start the older ones again.')];
+}
+
+/** Each worker is limited to other kinds. */
+function undoneVerdict({ kind, runs }: UndoneKind): Verdict {
+  const text = `${counted(runs, 'run')} of ${kind} ${runs === 1 ? 'waits' : 'wait'}, and no worker that lives does this kind.`;
+  return warn(text, `Name ${kind} or * in WORKER_KINDS of a worker, and start that worker again.`);
 }
 
 const pool: Check = {

@@ -54,6 +54,43 @@ export async function leadsToPooler(url: string, answerMs: number): Promise<bool
   return isLent(client, url, answerMs).finally(drop);
 }
 
+/**
+ * Both addresses must lead to one database: locks, hints and jobs would be those of another one, and the tables would be brought up to date
+ * there. A copy that follows the server passes for it here.
+ */
+export async function requireSame(url: string, directUrl: string, answerMs: number): Promise<void> {
+  const [one, other] = await Promise.all([identityOf(url, answerMs), identityOf(directUrl, answerMs)]);
+  const isSame = one.oid === other.oid && (one.server ?? other.server) === (other.server ?? one.server);
+  if (isSame) return;
+  throw new AppError(
+    'store_unavailable',
+    `DATABASE_DIRECT_URL leads to another database (${other.name}) than DATABASE_URL (${one.name}). Both must name the same one, on the same server.`,
+  );
+}
+
+interface Identity {
+  readonly name: string;
+  readonly oid: string;
+  /** Null where this user may not ask. */
+  readonly server: string | null;
+}
+
+async function identityOf(url: string, answerMs: number): Promise<Identity> {
+  const { client, drop } = await connect(url, 'cronogram', answerMs);
+  try {
+    const { rows } = await client.query<Identity>(identityText);
+    if (rows[0] === undefined) throw new Error('the server does not tell which database this is');
+    return rows[0];
+  } finally {
+    drop();
+  }
+}
+
+const identityText = `select datname as name, oid::text as oid,
+    case when has_function_privilege('pg_control_system()', 'execute')
+      then (select system_identifier::text from pg_control_system()) end as server
+  from pg_database where datname = current_database()`;
+
 /** A pooler that lends in turns shows itself after some. */
 const poolerRounds = 3;
 /** The code with which one that lends for a single statement refuses transactions. */

@@ -113,7 +113,7 @@ const schedulerLockKey = 7_290_411_002;
 export const connectionLockKey = 7_290_411_003;
 
 /** The pace of a shared lock: proofs tell only whether the session is there, because leases decide what others may do meanwhile. */
-const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
+export const sharedPaceMs = { proof: sharedLockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 export const sessionPaceMs = { proof: lockProofEveryMs, answer: lockAnswerMs, retry: lockRetryMs };
 
 export interface Session {

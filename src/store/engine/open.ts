@@ -7,9 +7,18 @@ import { AppError, errorText, faultCodeOf, isAway } from '../../domain/errors.ts
 import { fileBackups } from '../files/backup.ts';
 import { watchFile, type FileWatch } from '../files/file-watch.ts';
 import { openSharedWork, type SharedWork } from '../jobs/shared-work.ts';
-import { connect, leadsToPooler, pooled } from './connect.ts';
+import { connect, leadsToPooler, pooled, requireSame } from './connect.ts';
 import type { Engine, Script } from './engine.ts';
-import { lockFile, lockNameOf, lockPostgres, sessionPaceMs, type Holder, type Lock, type Session } from './lock.ts';
+import {
+  lockFile,
+  lockNameOf,
+  lockPostgres,
+  sessionPaceMs,
+  sharedPaceMs,
+  type Holder,
+  type Lock,
+  type Session,
+} from './lock.ts';
 import { migratePostgres, migrateSqlite, type Migrated, type MigratedServer } from './migrate.ts';
 import { postgresEngine, postgresPool, type Connections, type Pool } from './postgres.ts';
 import { createPulse, signOfLife, type pulsePaceMs } from './pulse.ts';
@@ -47,6 +56,8 @@ export interface Opening {
   readonly pulsePace?: typeof pulsePaceMs | undefined;
   /** Absent where this process wants the database for itself. */
   readonly shared?: Session['shared'];
+  /** It hands out work as processes do that share a database, and shares it with none: no other has what it serves, which is a sandbox. */
+  readonly isAlone?: boolean;
   /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
   readonly directUrl?: string | undefined;
   /** Connections to Postgres. */
@@ -153,7 +164,8 @@ function heeding(engine: Engine, watch: FileWatch): Engine {
 }
 
 async function openPostgres(opening: Opening): Promise<Opened> {
-  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pace, pulsePace, shared, poolMax } = opening;
+  const { url, directUrl = url, holder, onLost, onAway = () => {}, timer, pulsePace, shared, poolMax } = opening;
+  const pace = paceOf(opening);
   let pool: Pool | null = null;
   let work: SharedWork | null = null;
   const away = tellingAway(onAway, () => pool?.drop());
@@ -162,7 +174,7 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     holder,
     timer,
     pace,
-    shared,
+    ...shareOf(opening),
     onLost: (error) => {
       pool?.drop();
       onLost(error);
@@ -170,7 +182,8 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     onAway: (error) => away('lock', error),
   });
   try {
-    const { answer } = pace ?? sessionPaceMs;
+    const { answer } = pace;
+    if (directUrl !== url) await requireSame(url, directUrl, answer);
     const lends = await leadsToPooler(url, answer);
     if (lends && shared === undefined) throw pooled();
     const { home, hasCallers, ...migrated } = await migrateOver(directUrl, holder.since, pace);
@@ -198,6 +211,15 @@ async function openPostgres(opening: Opening): Promise<Opened> {
     await lock.release();
     throw error;
   }
+}
+
+/** A process that shares its work proves its lock as seldom where it is alone. */
+function paceOf({ pace, shared }: Opening) {
+  return pace ?? (shared === undefined ? sessionPaceMs : sharedPaceMs);
+}
+
+function shareOf({ shared, isAlone }: Opening): Pick<Session, 'shared'> {
+  return shared === undefined || isAlone === true ? {} : { shared };
 }
 
 const silent = () => undefined;

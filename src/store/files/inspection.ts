@@ -45,6 +45,11 @@ export interface LiveProcess extends Pick<ProcessView, 'role' | 'release' | 'hos
   readonly parts: number;
 }
 
+export interface UndoneKind {
+  readonly kind: string;
+  readonly runs: number;
+}
+
 export interface ApprovedChat {
   readonly address: string;
   readonly title: string | null;
@@ -216,6 +221,11 @@ const processesText = `select role, release, kinds, host, pid::int as pid, (to_j
     (select count(*) from runs r where r.status = 'running' and r.boot_id = p.id)::int as runs,
     (select count(*) from deliveries d where d.status = 'sending' and d.boot_id = p.id)::int as parts
   from processes p where ended_at is null order by started_at, id`;
+/** Rows from before runs had a kind are left out. */
+const undoneText = `select action_kind as kind, count(*)::int as runs from runs
+  where status in ('queued', 'backoff') and action_kind is not null and not exists (
+    select 1 from processes p where p.ended_at is null and position(',' || action_kind || ',' in ',' || p.kinds || ',') > 0)
+  group by action_kind order by action_kind`;
 /** Of those of the server, some are kept for its administrators. */
 const connectionsText = `select (current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
   - coalesce(current_setting('reserved_connections', true)::int, 0))`;
@@ -255,6 +265,8 @@ export interface ServerInspection {
   readonly callers?: { readonly user: string; readonly areKept: boolean };
   /** Those that share the database; absent where nothing is known of them. */
   readonly processes?: readonly LiveProcess[];
+  /** Runs that wait for a kind which no process that lives does. */
+  readonly undone?: readonly UndoneKind[];
   /** Connections that the server gives to others than its administrators. */
   readonly connectionsMax?: number;
 }
@@ -311,9 +323,10 @@ async function inspectServer(client: pg.Client): Promise<ServerInspection> {
   };
   const hasProcesses = (await value(`select to_regclass('processes')`)) !== null;
   const processes = hasProcesses ? (await client.query<LiveProcess>(processesText)).rows : [];
+  const undone = hasProcesses ? (await client.query<UndoneKind>(undoneText)).rows : [];
   const connectionsMax = Number(await value(connectionsText));
   const callers = { user: String(await value('select current_user')), areKept: (await value(callerText)) === true };
-  return { inspection: { is: 'sound', facts }, lock, server, callers, processes, connectionsMax };
+  return { inspection: { is: 'sound', facts }, lock, server, callers, processes, undone, connectionsMax };
 }
 
 /** The lock on Postgres is held by a connection that is called after its process. */

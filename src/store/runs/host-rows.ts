@@ -1,8 +1,8 @@
 import { forgettableFrom, keptMs, placeLeft, type HostState } from '../../domain/outbound/hosts.ts';
 import type { Script } from '../engine/engine.ts';
-import { columnsOf, maybe, number, pick, type Answer, type RowOf } from '../engine/fields.ts';
+import { columns, columnsOf, maybe, number, pick, type Answer, type RowOf } from '../engine/fields.ts';
 import { forUpdate, list, raw, sql, type Sql } from '../engine/sql.ts';
-import { all, hold, insertAll, run, select } from '../engine/statements.ts';
+import { all, insertAll, run, select } from '../engine/statements.ts';
 import { isLostIn } from '../tables/work.ts';
 
 /**
@@ -69,21 +69,24 @@ const fresh = { began: '', ends: '', heldUntil: 0, breaker: 'closed', openUntil:
 export function* heldHosts(names: readonly string[], now: number): Script<Held> {
   const hosts = [...new Set(names)].sort();
   for (;;) {
-    yield* hold(sql`select host from hosts where host in ${list(hosts)} order by host ${forUpdate}`);
-    // A statement that begins after the lock sees what the process before has committed.
-    const found = yield* all(
-      select(heldFields)`from hosts h left join host_calls c on c.host = h.host and c.status <> 'waiting'
-        left join runs r on r.id = c.run_id where h.host in ${list(hosts)}`,
+    const locked = yield* all(
+      select(pick(columns.hosts, 'host'))`from hosts where host in ${list(hosts)} order by host ${forUpdate}`,
     );
-    const known = new Set(found.map(({ host }) => host));
+    const known = new Set(locked.map(({ host }) => host));
     const missing = hosts.filter((host) => !known.has(host));
-    if (missing.length === 0) return readHeld(found, now);
+    if (missing.length === 0) break;
     yield* insertAll(
       'hosts',
       missing.map((host) => ({ host, ...fresh, forgettableFrom: 0 })),
       raw('on conflict (host) do nothing'),
     );
   }
+  // Only rows that were locked are read: one that another has made in between is not. This statement sees what was committed before.
+  const found = yield* all(
+    select(heldFields)`from hosts h left join host_calls c on c.host = h.host and c.status <> 'waiting'
+      left join runs r on r.id = c.run_id where h.host in ${list(hosts)}`,
+  );
+  return readHeld(found, now);
 }
 
 function readHeld(found: readonly HeldRow[], now: number): Held {

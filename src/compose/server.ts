@@ -240,7 +240,7 @@ function processOf({ config, version, host, common }: Pick<Building, 'config' | 
   const facts = { role, release: version, host: hostname(), pid: process.pid, takes, sharing };
   return sharing === null
     ? facts
-    : { ...facts, connections: config.DATABASE_POOL + connectionsBeside(does(role, 'work')) };
+    : { ...facts, connections: config.DATABASE_POOL + connectionsBeside(does(role, 'deliver')) };
 }
 
 type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {
@@ -248,14 +248,15 @@ type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {
   readonly rooms: Rooms;
 };
 
-/** None where this process does no work. What they need to be right about is looked at before they turn. */
+/** Those of the work that this process does. What they need to be right about is looked at before they turn. */
 async function loopsOf({ config, world, store, rooms, meter, zoneRules }: LoopsNeed): Promise<readonly Loop[]> {
   const isWorking = does(config.ROLE, 'work');
   const zones = { ...world, store, scheduler: rooms.scheduler, version: zoneRules, batchMax: config.BATCH_SIZE };
   if (isWorking) await followZoneRules(zones);
   await rooms.secrets.allowFirst();
   await tellOfKeys(rooms.secrets, world.log);
-  const loops = isWorking ? createLoops(config, { world, rooms, meter }) : [];
+  const turns = (name: string) => isWorking || (name === 'deliverer' && does(config.ROLE, 'deliver'));
+  const loops = createLoops(config, { world, rooms, meter }).filter(({ name }) => turns(name));
   startAtZero(meter, loops);
   return loops;
 }
@@ -273,7 +274,7 @@ async function start(app: App, { secrets }: Starting): Promise<Omit<Server, 'los
   if (pages !== null) site.url = siteAddress(listening.port);
   if (does(config.ROLE, 'work')) await rooms.downtimes.open();
   for (const loop of loops) loop.start();
-  if (does(config.ROLE, 'work')) await rooms.jobs.start();
+  if (does(config.ROLE, 'deliver')) await rooms.jobs.start();
   telegramIn.start();
   heartbeat?.start();
   phase.run();

@@ -1,4 +1,5 @@
 import { noHints, type Hints } from '../app/ports/hints.ts';
+import type { LoopName } from '../app/ports/outside.ts';
 import type { Config } from '../config/config.ts';
 import { does } from '../domain/processes/process.ts';
 import type { EventStreams } from '../http/events.ts';
@@ -13,7 +14,7 @@ export function sharedWorkOf(
   onEnd: (error: Error) => void,
 ): Pick<Outside, 'workEngine' | 'hints'> {
   if (work === null) return {};
-  const turns = () => does(role, 'work');
+  const turns = (loop: LoopName) => does(role, loop === 'deliverer' ? 'deliver' : 'work');
   return {
     hints: work.hints,
     workEngine: (bell, processId) => work.engineOf({ processId, bell, turns, onEnd }),

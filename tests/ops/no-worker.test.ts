@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { soon } from '../support/patience.ts';
 import { aFolder, aStub } from '../support/place.ts';
 import { freshPostgres, onPostgres } from '../support/postgres.ts';
+import { openBotApi } from './bot-api.ts';
 import { startProgram } from './program.ts';
 
 /** Processes of their own: what is told while no worker lives, what becomes of the slots of that time, and kinds that are paused. */
@@ -99,6 +100,23 @@ it('tells that the scheduler is paused while no worker lives; on return each pol
     expect(await downtimes()).toMatchObject([{ from: paused.since, counts: { missed: 5, late: 4 } }]),
   );
   expect(await ask('POST', '/v1/tick')).toMatchObject({ status: 200, body: { elsewhere: true, failed: [] } });
+});
+
+it('answers people while no worker lives', async () => {
+  const telegram = await openBotApi();
+  onTestFinished(() => telegram.close());
+  const owners = { TELEGRAM_API_ROOT: telegram.root, TELEGRAM_OWNERS: '1001' };
+  const { client, worker, begin } = await processesOn(owners);
+  await begin('bot').url();
+  worker.kill('SIGKILL');
+  await worker.ended;
+  const since = Date.now() - 3 * hour;
+  await client.query(`update processes set seen_at = $1, lease_until = $1 where role = 'worker'`, [since]);
+  const from = { id: 1001, is_bot: false, first_name: 'Ada' };
+  const entities = [{ type: 'bot_command', offset: 0, length: 7 }];
+  const message = { message_id: 5, date: 1, chat: { id: 1001, type: 'private', first_name: 'Ada' }, from, entities };
+  telegram.bring({ update_id: 1, message: { ...message, text: '/status' } });
+  await soon(() => expect(telegram.texts.join()).toContain('Scheduler paused since'));
 });
 
 it('lets runs of a paused kind wait in every worker, whichever process was told, and over a death', async () => {

@@ -12,15 +12,17 @@ export type Role = (typeof roles)[number];
 export type Duty =
   /** Hears what people say and press, and answers. */
   | 'intake'
-  /** Takes up slots, does runs, delivers, and keeps the place in order. */
+  /** Takes up slots, does runs, and keeps the place in order. */
   | 'work'
+  /** Delivers what is ready. Whoever hears people does that too, so that they are answered while nobody works. */
+  | 'deliver'
   /** Serves the API. */
   | 'api';
 
 const duties: Readonly<Record<Role, readonly Duty[]>> = {
-  all: ['intake', 'work', 'api'],
-  bot: ['intake'],
-  worker: ['work'],
+  all: ['intake', 'work', 'deliver', 'api'],
+  bot: ['intake', 'deliver'],
+  worker: ['work', 'deliver'],
   api: ['api'],
 };
 

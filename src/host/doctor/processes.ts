@@ -61,7 +61,7 @@ const pool: Check = {
     const living = found.filter(({ isOver }) => !isOver);
     if (most === undefined || living.length === 0) return [];
     // A process of an earlier version does not tell, and has the settings of this one as a rule.
-    const guess = (role: LiveProcess['role']) => config.DATABASE_POOL + connectionsBeside(does(role, 'work'));
+    const guess = (role: LiveProcess['role']) => config.DATABASE_POOL + connectionsBeside(does(role, 'deliver'));
     const sum = living.reduce((all, { connections, role }) => all + (connections ?? guess(role)), 0);
     const text = `${counted(living.length, 'process', 'processes')} may open ${sum}, of ${most} that the server gives to others than its administrators`;
     if (sum <= most) return [ok(text)];

@@ -17,8 +17,8 @@ export interface SharedWork {
 }
 
 /** Connections of a process beside those of its pool: for the lock, to listen, and for jobs. */
-export function connectionsBeside(works: boolean): number {
-  return 2 + (works ? jobConnectionsMax : 1);
+export function connectionsBeside(takesJobs: boolean): number {
+  return 2 + (takesJobs ? jobConnectionsMax : 1);
 }
 
 interface SharingDeps {

@@ -31,6 +31,7 @@ const flag = (condition: Sql) => number(sql`case when ${condition} then 1 else 0
 
 export const isWorker = `role in ('all', 'worker')`;
 const ofWorker = (condition: Sql) => flag(sql`processes.${raw(isWorker)} and (${condition})`);
+const ofDeliverer = (condition: Sql) => flag(sql`processes.role <> 'api' and (${condition})`);
 
 /** The loops that are to look. */
 export const dueFields = {
@@ -53,7 +54,7 @@ export const dueFields = {
         and not exists (select 1 from paused_kinds k where k.kind = runs.action_kind)`,
     ),
   ),
-  deliverer: ofWorker(
+  deliverer: ofDeliverer(
     isAny(
       raw(`deliveries where status = 'sending' and ${isLostIn()}`),
       sql`deliveries where status in ('pending', 'blocked') and ready_at <= ${late}`,

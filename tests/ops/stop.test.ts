@@ -93,7 +93,9 @@ describe.concurrent('a signal', () => {
     const own = { ...onPostgres, DATABASE_URL: database.url, API_TOKEN: token };
     const before = startProgram(aFolder(atEnd), { ...own, ENGINE: 'embedded' }, atEnd);
     await before.url();
-    const program = startProgram(aFolder(atEnd), own, atEnd);
+    // Without a bot it would share with nobody.
+    const bot = { TELEGRAM_BOT_TOKEN: `123456789:${'A'.repeat(35)}`, TELEGRAM_API_ROOT: 'http://127.0.0.1:9' };
+    const program = startProgram(aFolder(atEnd), { ...own, ...bot, ROLE: 'api' }, atEnd);
     await soon(() => expect(program.lines()).toContainEqual(expect.objectContaining({ event: 'standby' })));
     program.kill('SIGTERM');
     expect(await program.ended).toBe(0);

@@ -66,7 +66,7 @@ type HostWorld = Pick<World, 'clock' | 'stopwatch' | 'timer' | 'log'> & {
   readonly bootId: string;
 };
 
-/** How hosts are spared: in the memory of a process that is alone, else in rows. */
+/** Hosts are spared in the memory of a process that is alone, else in rows. */
 export function hostsOf(
   settings: ActionSettings,
   isShared: boolean,

@@ -96,7 +96,7 @@ export function createApi(config: Config, deps: ApiDeps) {
   return { app, ready, token, tokenFile };
 }
 
-/** What nobody takes up is no tick. */
+/** A tick that nobody takes up is refused. */
 async function tellWorkers({ processes, bell }: Rooms): Promise<void> {
   const since = await processes.pausedSince();
   if (since !== null) {

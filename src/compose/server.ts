@@ -248,7 +248,7 @@ type LoopsNeed = Pick<Building, 'config' | 'world' | 'meter' | 'zoneRules'> & {
   readonly rooms: Rooms;
 };
 
-/** Those of the work that this process does. What they need to be right about is looked at before they turn. */
+/** Loops of the work that this process does. The facts that they rely on are looked at before they turn. */
 async function loopsOf({ config, world, store, rooms, meter, zoneRules }: LoopsNeed): Promise<readonly Loop[]> {
   const isWorking = does(config.ROLE, 'work');
   const zones = { ...world, store, scheduler: rooms.scheduler, version: zoneRules, batchMax: config.BATCH_SIZE };

@@ -6,12 +6,12 @@ interface Standing {
   readonly version: string;
   /** API_TOKEN; absent where nobody has one. */
   readonly token: string | undefined;
-  /** Who has the database for itself; null once it is free, and the start goes on. */
+  /** The process that has the database for itself; null once it is free, and the start goes on. */
   readonly holder: () => string | null;
 }
 
 /**
- * What a process answers that waits for another one which has the database for itself: how it is, and to everything else that it cannot
+ * Answers of a process that waits for another one which has the database for itself: how it is, and to everything else that it cannot
  * be asked yet. Whoever shows the token of the operator is told whom it waits for.
  */
 export function standbyApp({ version, token, holder }: Standing) {

@@ -9,7 +9,7 @@ import { freePort, opened } from '../support/ports.ts';
 import { createDatabase, startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 import type { Figure } from './report.ts';
 
-/** What a start leaves to be done is over by then. */
+/** Work that a start leaves to be done is over by then. */
 const settledMs = 75_000;
 const measuredMs = 120_000;
 

@@ -164,7 +164,7 @@ export async function openProcess(databaseUrl: string) {
 
 /* ---- CPU ---- */
 
-/** What the kernel counts by. */
+/** The unit by which the kernel counts time. */
 const tickMs = 10;
 
 interface Ticks {

@@ -10,7 +10,7 @@ const due = 2000;
 const day = 86_400_000;
 const history = 10_000;
 
-/** What grows with the number of tasks and of runs, on a Postgres whose commits wait for the disk. */
+/** Costs that grow with the number of tasks and of runs, on a Postgres whose commits wait for the disk. */
 export async function benchScale(): Promise<Figure[]> {
   const postgres = await startPostgres({ durable: true });
   try {

@@ -11,7 +11,7 @@ export interface Circumstances {
   readonly system: string;
   readonly cores: number;
   readonly memoryGb: number;
-  /** What else the computer had to do when the run began; absent where that was nothing to speak of. */
+  /** Load of the computer when the run began; absent where that was nothing to speak of. */
   readonly load?: number;
 }
 

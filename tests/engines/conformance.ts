@@ -10,7 +10,7 @@ import { countingIds } from '../support/fakes.ts';
 import { soon } from '../support/patience.ts';
 import { actor, group, hour, hourly, ingestBy, minute } from '../support/pipeline.ts';
 
-/** What each engine must give: the files that call it differ in the engine alone. */
+/** Tests that each engine must pass: the files that call them differ in the engine alone. */
 export function engineConformance(open: OpenPlace): void {
   describe('claim and complete', () => {
     it('runs and delivers each slot once', async () => {

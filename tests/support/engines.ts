@@ -64,13 +64,13 @@ export interface Place {
 export interface WorkerOptions {
   readonly settings?: Partial<RoomSettings>;
   readonly actions?: readonly ActionEntry[];
-  /** Those that turn here; all of them if nothing is said. */
+  /** Loops that turn here; all of them if nothing is said. */
   readonly loops?: readonly LoopName[];
 }
 
 export type OpenPlace = () => Promise<Place>;
 
-/** What an engine makes of a database. */
+/** A database as an engine uses it. */
 interface Handing {
   readonly engine: Engine;
   /** Another connection to it, as another process has. */

@@ -15,7 +15,7 @@ interface KindPausesDeps extends Pick<World, 'clock' | 'timer' | 'log'> {
   readonly store: KindPauseStore;
   readonly hints: Hints;
   readonly processes: Pick<Processes, 'live' | 'pausedSince' | 'onRenewal'>;
-  /** All that this release knows. */
+  /** Kinds of actions that this release knows. */
   readonly kinds: readonly string[];
   /** Some kind goes on, whoever has resumed it. */
   readonly onResumed: () => void;
@@ -55,7 +55,7 @@ const hint = 'changed:kinds';
 /** A look that failed comes again so soon. */
 const againMs = 1000;
 
-/** What is paused, as this process knows it. */
+/** Paused kinds, as this process knows them. */
 function createKnown({ store, hints, processes, timer, log, onResumed }: KindPausesDeps) {
   let known: readonly KindPause[] = [];
   let looking: Promise<void> | null = null;
@@ -116,7 +116,7 @@ function createKindPauses(deps: KindPausesDeps) {
     paused: (): readonly string[] => known.all().map(({ kind }) => kind),
     /** The longest first. */
     list: () => store.pausedKinds(),
-    /** What keeps runs of the kind from beginning, in whichever process; without a kind, runs of all. */
+    /** The reason why no run of the kind begins, in whichever process; without a kind, no run at all. */
     standstill: async (kind: string | null): Promise<Standstill | null> => {
       const since = await processes.pausedSince();
       if (since !== null) return { is: 'no_worker', since };

@@ -51,12 +51,12 @@ export type OwnProcess = ReturnType<typeof createProcesses>;
 interface ProcessesDeps extends Pick<World, 'clock' | 'log'> {
   readonly store: ProcessStore;
   readonly id: string;
-  /** All that this release knows. */
+  /** Kinds of actions that this release knows. */
   readonly kinds: readonly string[];
   readonly facts: ProcessFacts;
   /** Something is free that others have held, or this process may go on after a break. */
   readonly onFree: (ended: readonly string[]) => void;
-  /** These have something to look for of which nobody has told them. */
+  /** Called with the loops that have something to look for of which nobody has told them. */
   readonly onDue: (due: readonly Due[]) => void;
   /** Whether it may leave the sign of life of the database with its renewals. */
   readonly signs: () => boolean;
@@ -197,7 +197,7 @@ function createOwnLease(deps: LeaseDeps) {
 
 type OnRenewal = Parameters<Processes['onRenewal']>[0];
 
-/** Who hears of renewals, and of what they have found. */
+/** Listeners to renewals and to what they have found. */
 function createHeard(onDue: ProcessesDeps['onDue']) {
   const listeners = new Set<OnRenewal>();
   const dueNow = createDueNow(onDue);

@@ -54,8 +54,8 @@ export interface Claimant {
 }
 
 /**
- * What hands out work among the processes, chosen by its name. Its jobs are hints: one that is lost, comes twice or names what is gone
- * costs time, because a run is started by its row alone.
+ * An engine hands out work among the processes, and is chosen by its name. Its jobs are hints: one that is lost, comes twice or names
+ * what is gone costs time, because a run is started by its row alone.
  */
 export interface WorkEngine {
   readonly name: EngineName;

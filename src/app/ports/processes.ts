@@ -50,13 +50,13 @@ export interface Renewed {
 /** A part of a process that looks for rows when something has become due of which it was not told. */
 export type Due = Extract<LoopName, 'scheduler' | 'runner' | 'deliverer' | 'acks'> | 'inbox';
 
-/** What a renewal has found beside, in the same statement: so nobody who has nothing to do asks for it. */
+/** A renewal finds the rest in the same statement, so that nobody who has nothing to do asks for it. */
 export interface Renewal extends Renewed {
   /** Kinds of actions that are paused, in the order of their names, with commas between them. */
   readonly pausedKinds: string;
-  /** What has been due for a moment, or was left behind. */
+  /** Loops for which something has been due for a moment, or was left behind. */
   readonly due: readonly Due[];
-  /** Who polls, and until when unless it is renewed; null where nobody does. Each renewal holds on the lease of its own process. */
+  /** The process that polls, and until when unless it is renewed; null where none does. Each renewal holds on the lease of its own process. */
   readonly polling: { readonly holder: string; readonly until: number } | null;
 }
 

@@ -35,7 +35,7 @@ export const pulseWaitMs = 600;
 export const pulseAnswerMs = 600;
 /** Rows that were ready for so long without being taken up, and updates, are looked for by everybody. */
 export const toldLateMs = 5 * second;
-/** What has become due without a word is rung for at once, and while it stays due not more often than a loop would look by itself. */
+/** Loops are rung at once for what has become due without a word, and while it stays due no more often than they would look by themselves. */
 export const dueAgainEvery = 3;
 /** A process that polls and dies is replaced within this. It is held on by each renewal, and by the next one where a renewal is late. */
 export const pollingLeaseMs = 2 * leaseRenewMs;

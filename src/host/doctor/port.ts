@@ -91,7 +91,7 @@ async function wellness(patient: Patient, place: string, running: string): Promi
   return ok(`${where} and is ready`);
 }
 
-/** What a process waits for that stands by; null where it does not. */
+/** The process for which this one stands by; null where it does not. */
 function standbyIn(body: unknown): string | null {
   const server = field(body, 'server');
   return typeof server === 'string' ? (/^standby: (.+)$/.exec(server)?.[1] ?? null) : null;

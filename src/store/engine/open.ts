@@ -56,7 +56,7 @@ export interface Opening {
   readonly pulsePace?: typeof pulsePaceMs | undefined;
   /** Absent where this process wants the database for itself. */
   readonly shared?: Session['shared'];
-  /** It hands out work as processes do that share a database, and shares it with none: no other has what it serves, which is a sandbox. */
+  /** The process serves a sandbox, which no other has: it hands out work as processes do that share a database, and shares it with none. */
   readonly isAlone?: boolean;
   /** Of Postgres: an address that leads to the server itself, where the other is that of a pooler. */
   readonly directUrl?: string | undefined;

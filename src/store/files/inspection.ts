@@ -38,9 +38,9 @@ export interface LiveProcess extends Pick<ProcessView, 'role' | 'release' | 'hos
   /** With commas between them. */
   readonly kinds: string;
   readonly seenAgoMs: number;
-  /** It has not renewed its lease in time. */
+  /** The process has not renewed its lease in time. */
   readonly isOver: boolean;
-  /** What it has in hand. */
+  /** Runs and parts that it has in hand. */
   readonly runs: number;
   readonly parts: number;
 }
@@ -263,7 +263,7 @@ export interface ServerInspection {
   readonly lends?: boolean;
   /** Who it is asked as, and whether callers are served there under a role of their own; absent where nothing is known of it. */
   readonly callers?: { readonly user: string; readonly areKept: boolean };
-  /** Those that share the database; absent where nothing is known of them. */
+  /** Processes that share the database; absent where nothing is known of them. */
   readonly processes?: readonly LiveProcess[];
   /** Runs that wait for a kind which no process that lives does. */
   readonly undone?: readonly UndoneKind[];

@@ -51,7 +51,7 @@ const pollMs = 900_000;
 const unheardLookMs = 1000;
 /** A job that fails is a hint that was lost: the row is found by the next look. */
 const triesMax = 3;
-/** What nobody holds, counted up to the number to which everything is counted. */
+/** Jobs that nobody holds, counted up to the number to which everything is counted. */
 const waitingText = `select count(*) as n from (select 1 from graphile_worker.jobs where locked_at is null limit ${countedMax}) w`;
 
 const runPrefix = 'run:';

@@ -84,7 +84,7 @@ interface EngineDeps {
   readonly workerId: string;
   readonly bell: Bell;
   readonly queue: ReturnType<typeof createQueue>;
-  /** All that are here, by their ids. */
+  /** Workers that are here, by their ids. */
   readonly workers: Map<string, Worker>;
   /** Hands out what waits, in a moment. */
   readonly soon: () => void;

@@ -103,7 +103,7 @@ export class PatientPool extends pg.Pool {
     }
   }
 
-  /** That the database is away is told by those whose work is lost by it. */
+  /** A database that is away is told of by those whose work is lost by it. */
   #tell(error: unknown): void {
     if (this.#isTold || isAway(translate(error))) return;
     this.#isTold = true;

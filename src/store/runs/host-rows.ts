@@ -20,10 +20,10 @@ export interface Spared {
   lastTurn: string;
   /** Places that are kept or taken, by their runs. */
   readonly calls: Map<string, Call>;
-  /** What is to be written of them. */
+  /** Calls that are to be written. */
   readonly put: Map<string, Call>;
   readonly gone: Set<string>;
-  /** How many wait. */
+  /** Calls that wait for a place. */
   waiting: number;
   /** As it stands in the table. */
   readonly stored: string;

@@ -169,7 +169,7 @@ function turnsAt({ state, calls, waiting }: Spared, rules: HostRules, now: numbe
 /* ---- turns ---- */
 
 const candidatesMax = 500;
-/** Those that others have in hand, or that wait no more, make room for others so often. */
+/** Runs that others have in hand, or that wait no more, make room for others so often. */
 const roundsMax = 3;
 
 /** Keeps what is free for those that wait, in their turn. Answers the runs that are to be woken in the store. */
@@ -271,7 +271,7 @@ function* keptFor(spared: Spared, chosen: readonly Waiter[], now: number): Scrip
   return woken;
 }
 
-/** Those that were called off, or begin already, are left as they are. */
+/** Runs that were called off, or begin already, are left as they are. */
 function* wakeRuns(runIds: readonly string[], now: number): Script<void> {
   if (runIds.length === 0) return;
   const waiting = sql`id in ${list(runIds)} and status = 'backoff' and ready_at > ${now}`;

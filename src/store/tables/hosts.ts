@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Dialect } from './dialect.ts';
 
-/** How hosts outside are spared where several processes call them. One that is alone keeps that in memory. */
+/** State of hosts outside that several processes call. One that is alone keeps it in memory. */
 export function hostsTable(d: Dialect) {
   const { text, int } = d;
   return d.table(

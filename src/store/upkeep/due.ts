@@ -5,7 +5,7 @@ import { differing, joined, raw, sql, type Sql } from '../engine/sql.ts';
 import { isLostIn } from '../tables/work.ts';
 
 /**
- * What is asked beside each renewal, so that a process with nothing to do asks for nothing else: whether something has become due of
+ * Questions beside each renewal, so that a process with nothing to do asks no others: whether something has become due of
  * which no loop was told, or whose loop has died, and who polls. All of it is found by indexes of what is open.
  */
 
@@ -81,7 +81,7 @@ export const pausedField = like(
 const polling = `kv where scope = 'lease' and key = 'polling'
   and exists (select 1 from processes p where p.id = kv.value and p.ended_at is null)`;
 
-/** Who polls, and until when. */
+/** The process that polls, and until when. */
 export const pollingFields = {
   poller: maybe(like(columns.kv.value, raw(`(select value from ${polling})`))),
   pollsUntil: numberOrNull(
@@ -95,7 +95,7 @@ export const pollingFields = {
 const nowText = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 /**
- * What is held on and signed by the same statement on Postgres, where processes share it: the lease of the polling for whoever has it, the
+ * Leases and signs of life that the same statement renews on Postgres, where processes share it: the lease of the polling for whoever has it, the
  * sign of life of the one that keeps the place in order, and a word on the channel, by which each of them knows that it hears.
  */
 export const beside = (id: string, signs: boolean): Sql =>

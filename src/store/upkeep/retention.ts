@@ -128,7 +128,7 @@ const shelves: Readonly<Record<Table, Sweep>> = {
     deletable: (before) =>
       sql`coalesce(revoked_at, created_at) < ${before} and not exists (select 1 from tasks t where t.grant_id = grants.id)`,
   },
-  // Those that have ended long ago, and of one that is started again and again the newest stay.
+  // Rows of processes that have ended long ago go; of one that is started again and again the newest stay.
   processes: {
     ...byId,
     at: null,

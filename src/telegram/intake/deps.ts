@@ -44,7 +44,7 @@ export interface Others {
 }
 
 export interface TelegramInDeps extends World {
-  /** What is heard from other processes that take updates in as well; null where this one does so alone. */
+  /** Words from other processes that take updates in as well; null where this one does so alone. */
   readonly others: Others | null;
   /** This process, among those that may take updates in. */
   readonly bootId: string;

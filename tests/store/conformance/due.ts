@@ -20,7 +20,7 @@ const dueIn = async ({ store }: World, id = 'boot-b') => (await store.renewLease
 /** Long ago by any clock. */
 const past = 1;
 
-/** What a renewal finds beside: whatever is due without a word, who polls, and the sign of life. */
+/** Findings beside a renewal: loops that are due without a word, who polls, and the sign of life. */
 export function dueTests(open: OpenWorld): void {
   test('a renewal names the scheduler for each instant that has come, and nothing to a process that does no work', async () => {
     const { world, task } = await withReadyTask(open);

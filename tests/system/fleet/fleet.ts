@@ -109,7 +109,7 @@ async function assembled(
   return { plan, members, ...outside, again };
 }
 
-/** What was late while the tasks were made has been done. */
+/** Slots that were late while the tasks were made have been done. */
 const settleMs = 5000;
 
 async function suffered(fleet: Fleet): Promise<{ breaches: Breach[]; figures: string[] }> {
@@ -323,7 +323,7 @@ function latenessOf({ occurrences, attempts, runs }: Rows, from: number, to: num
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${late.at(-1) ?? 0} ms of ${late.length}`;
 }
 
-/** What a group counts towards its limit. */
+/** Calls that a group counts towards its limit. */
 const isCounted = (method: string) => /^(send|edit|createForumTopic)/.test(method);
 
 /** The first topics, results and cards of all groups at once, beside the least time that the limit of a group allows. */

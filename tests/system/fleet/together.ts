@@ -156,7 +156,7 @@ async function handOvers(scene: Scene): Promise<void> {
   told('every question is answered once', wrong.length === 0, wrong);
 }
 
-/** What is changed at the first API, seen at the other one, by a bot and by a worker. */
+/** Changes that are made at the first API, and seen at the other one, by a bot and by a worker. */
 async function changes(scene: Scene): Promise<void> {
   const { apis, told, figures, door, telegram } = scene;
   const [here, there] = apis;

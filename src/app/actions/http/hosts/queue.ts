@@ -13,7 +13,7 @@ export interface Waiting extends Waiter {
 
 export type Queue = ReturnType<typeof createQueue>;
 
-/** Those that wait. Tasks take turns. */
+/** Calls that wait. Tasks take turns. */
 export function createQueue() {
   const byTask = new Map<string, Map<string, Waiting>>();
   const homes = new Map<string, string>();

@@ -12,7 +12,7 @@ import type { Entrant, Hold, Hosts, Place } from './hosts.ts';
 
 export interface SharedHostsDeps {
   readonly store: HostStore;
-  /** That of the database, which all processes share. */
+  /** The clock of the database, which all processes share. */
   readonly clock: Clock;
   readonly timer: Pick<Timer, 'after' | 'yield'>;
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface SharedHostsDeps {
 
 /** An attempt that waits for its turn looks again after so long. */
 const enterAgainMs = 100;
-/** What could not be told to a database that is away is told again. */
+/** Places that could not be told to a database that is away are told again. */
 const tellAgainMs = 1000;
 
 /**
@@ -54,7 +54,7 @@ export function createSharedHosts(deps: SharedHostsDeps): Hosts {
     freed: () => {
       store.hostsLeft().then(
         (hosts) => leaving.giveTurns(hosts),
-        // Those that wait look by themselves.
+        // Runs that wait look by themselves.
         (error: unknown) => log.warn('hosts_not_freed', { error: errorText(error) }),
       );
     },

@@ -1,5 +1,6 @@
 import { errorText } from '../../domain/errors.ts';
 import { leaseRenewMs, pollingLeaseMs } from '../../domain/processes/limits.ts';
+import { waitAtMost } from '../pipeline/workers.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { Clock, World } from '../ports/outside.ts';
 import type { Processes, Renewal } from '../ports/processes.ts';
@@ -53,12 +54,11 @@ function createHold({ store, clock, wall, stopwatch, timer, log, bootId, name }:
   const ask = async (): Promise<number | null> => {
     const now = clock.now();
     const began = stopwatch.elapsed();
-    let callOff = () => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      callOff = timer.after(answerMs, () => reject(new Error('the database does not answer')));
-    });
     try {
-      const { isMine, until } = await Promise.race([store.holdLease(name, bootId, { now, ms: pollingLeaseMs }), late]);
+      const asked = store.holdLease(name, bootId, { now, ms: pollingLeaseMs });
+      const found = await waitAtMost(timer, answerMs, asked);
+      if (found === 'late') throw new Error('the database does not answer');
+      const { isMine, until } = found;
       failures = 0;
       if (!isMine) return Math.max(until - clock.now(), 0) + 1;
       held.renewed(began);
@@ -67,8 +67,6 @@ function createHold({ store, clock, wall, stopwatch, timer, log, bootId, name }:
       failures += 1;
       if (failures === 1) log.warn('lease_not_held', { lease: name, error: errorText(error) });
       return failedPauseMs;
-    } finally {
-      callOff();
     }
   };
   return { ask, renewed: held.renewed, isHeld: () => held.isWithin(pollingLeaseMs - marginMs) };

@@ -10,6 +10,21 @@ export interface Connected {
   readonly drop: () => void;
 }
 
+/** Sockets of a pool, which are cut all at once: nothing waits for a server that is gone. */
+export function createSockets() {
+  const open = new Set<Socket>();
+  return {
+    stream: (): Socket => {
+      const socket = new Socket().once('close', () => open.delete(socket));
+      open.add(socket);
+      return socket;
+    },
+    drop: (): void => {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
 /** A connection that waits no longer than this for its answers. */
 export async function connect(url: string, name: string, answerMs: number, workMs = answerMs): Promise<Connected> {
   const socket = new Socket();

@@ -1,8 +1,8 @@
-import { Socket } from 'node:net';
 import pg from 'pg';
 import type { ConnectionsUsed } from '../../app/operations/gauges.ts';
 import { lockWaitMaxMs, openTransactionMaxMs } from '../../domain/processes/limits.ts';
 import { asCaller, callerRole } from './caller.ts';
+import { createSockets } from './connect.ts';
 import type { Ask, Change, Client, Engine, Insertion, Script } from './engine.ts';
 import { goHome, ownSchema } from './home.ts';
 import { connectionLockKey } from './lock.ts';
@@ -54,7 +54,7 @@ export function postgresPool(
     getTypeParser: (oid: number) =>
       oid === int8 ? Number : (pg.types.getTypeParser(oid) as (text: string) => unknown),
   };
-  const sockets = new Set<Socket>();
+  const sockets = createSockets();
   const backends = createBackends(name);
   const pool = new pg.Pool({
     connectionString: url,
@@ -64,11 +64,7 @@ export function postgresPool(
     connectionTimeoutMillis: patience.connection,
     idleTimeoutMillis: idleMs,
     query_timeout: patience.query,
-    stream: () => {
-      const socket = new Socket().once('close', () => sockets.delete(socket));
-      sockets.add(socket);
-      return socket;
-    },
+    stream: sockets.stream,
     verify: (client, done) => {
       if (home === null) return done();
       // Not by an option of the connection, which a pooler for sessions would refuse.
@@ -91,7 +87,7 @@ export function postgresPool(
     connect: async () => pool.connect(),
     drop: () => {
       backends.cut();
-      for (const socket of sockets) socket.destroy();
+      sockets.drop();
     },
     used: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     end: () => pool.end(),

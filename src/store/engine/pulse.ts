@@ -71,6 +71,8 @@ export function createPulse({ timer, ask, onSilent, pace = pulsePaceMs }: PulseD
     for (const tell of waiting) tell(silent);
     waiting.clear();
     if (isNews) onSilent(silent);
+    // One look at a time, also where several have found it silent.
+    callOff();
     callOff = timer.after(pace.retry, () => void lookAgain());
   };
   const lookAgain = async () => {

@@ -1,8 +1,8 @@
-import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Log, Timer } from '../../app/ports/outside.ts';
 import { errorText, isAway } from '../../domain/errors.ts';
 import { backoffMs } from '../../domain/limits.ts';
+import { createSockets } from '../engine/connect.ts';
 import { translate } from '../engine/store.ts';
 
 interface PatientDeps {
@@ -28,23 +28,19 @@ const lastPauseMs = 2000;
  */
 export class PatientPool extends pg.Pool {
   readonly #deps: PatientDeps;
-  readonly #sockets: Set<Socket>;
+  readonly #sockets: ReturnType<typeof createSockets>;
   readonly #waiting = new Set<() => void>();
   #isHurried = false;
   #isTold = false;
 
   constructor(deps: PatientDeps) {
-    const sockets = new Set<Socket>();
+    const sockets = createSockets();
     super({
       connectionString: deps.url,
       max: jobConnectionsMax,
       keepAlive: true,
       connectionTimeoutMillis: connectMs,
-      stream: () => {
-        const socket = new Socket().once('close', () => sockets.delete(socket));
-        sockets.add(socket);
-        return socket;
-      },
+      stream: sockets.stream,
       // Jobs are hints: their ends wait for no disk, and may be lost with the power.
       verify: (client, done) => client.query('set synchronous_commit = off', (error: Error | undefined) => done(error)),
     });
@@ -74,7 +70,7 @@ export class PatientPool extends pg.Pool {
 
   /** Cuts all connections. */
   drop(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    this.#sockets.drop();
   }
 
   async #done(asked: pg.QueryConfig, values?: unknown[]): Promise<unknown> {

@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openCountingDoor } from '../support/counting-door.ts';
-import { freePort, opened } from '../support/ports.ts';
+import { opened } from '../support/ports.ts';
 import { createDatabase, startPostgres, type PostgresServer } from '../support/postgres-server.ts';
+import { spawnServer } from './postgres.ts';
 import type { Figure } from './report.ts';
 
 /** Work that a start leaves to be done is over by then. */
@@ -45,22 +42,11 @@ async function idle(postgres: PostgresServer, own: Readonly<Record<string, strin
   const database = await createDatabase(postgres.url);
   const door = await openCountingDoor(database.url);
   const telegram = await openQuietTelegram();
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-idle-'));
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(process.cwd(), 'dist/main.js')], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env['PATH'],
-      SECRETS_KEY: '5e'.repeat(32),
-      API_TOKEN: 'a-token-for-the-bench-and-for-nothing-else',
-      DATABASE_URL: door.url,
-      HTTP_PORT: String(await freePort()),
-      TELEGRAM_BOT_TOKEN: '123456789:the-token-of-the-bot-of-the-bench',
-      TELEGRAM_API_ROOT: telegram.root,
-      TELEGRAM_OWNERS: '1001',
-      LOG_LEVEL: 'error',
-      ...own,
-    },
+  const { child, stop } = await spawnServer({
+    DATABASE_URL: door.url,
+    TELEGRAM_API_ROOT: telegram.root,
+    TELEGRAM_OWNERS: '1001',
+    ...own,
   });
   try {
     await pause(settledMs);
@@ -69,11 +55,9 @@ async function idle(postgres: PostgresServer, own: Readonly<Record<string, strin
     if (child.exitCode !== null) throw new Error(`the process has ended with ${child.exitCode}`);
     return door.texts().length;
   } finally {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));
+    await stop();
     door.close();
     telegram.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

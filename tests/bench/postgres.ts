@@ -88,8 +88,9 @@ export async function startWorkers(databaseUrl: string, count: number): Promise<
 
 const readyMaxMs = 60_000;
 
-async function startWorker(databaseUrl: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'cronogram-worker-'));
+/** A process of the product, as it was built, in a folder of its own. */
+export async function spawnServer(own: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'cronogram-bench-'));
   const port = await freePort();
   const child = spawn(process.execPath, ['--max-semi-space-size=8', join(process.cwd(), 'dist/main.js')], {
     cwd: folder,
@@ -98,17 +99,29 @@ async function startWorker(databaseUrl: string) {
       PATH: process.env['PATH'],
       SECRETS_KEY: '5e'.repeat(32),
       API_TOKEN: 'a-token-for-the-bench-and-for-nothing-else',
-      DATABASE_URL: databaseUrl,
       HTTP_PORT: String(port),
       TELEGRAM_BOT_TOKEN: '123456789:the-token-of-the-bot-of-the-bench',
       TELEGRAM_API_ROOT: 'http://127.0.0.1:9',
-      ROLE: 'worker',
       LOG_LEVEL: 'error',
+      ...own,
     },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   // A bench that breaks off leaves nobody behind.
   process.once('exit', () => child.kill('SIGKILL'));
+  return {
+    child,
+    port,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startWorker(databaseUrl: string) {
+  const { child, port, stop } = await spawnServer({ DATABASE_URL: databaseUrl, ROLE: 'worker' });
   const isReady = () =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       ({ ok }) => ok,
@@ -118,14 +131,7 @@ async function startWorker(databaseUrl: string) {
     if (child.exitCode !== null || performance.now() > until) throw new Error('a worker does not start');
     await pause(50);
   }
-  return {
-    pid: child.pid ?? 0,
-    stop: async () => {
-      child.kill('SIGTERM');
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return { pid: child.pid ?? 0, stop };
 }
 
 /** One of several processes, in this one: its rooms are stepped by hand, and its chats answer at once. */

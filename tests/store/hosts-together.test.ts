@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StartPlan, StartedRun } from '../../src/app/ports/pipeline.ts';
 import type { Store } from '../../src/app/ports/store.ts';
-import { endOf, minute, nine, runInput } from '../support/builders.ts';
+import { aProcess, endOf, minute, nine, runInput } from '../support/builders.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { worldsOf, type World } from '../support/store-worlds.ts';
 import { numbers } from './at-once.ts';
@@ -30,8 +30,7 @@ async function theWork(world: World, runs: number) {
   const workers: Worker[] = [];
   for (const index of numbers(4)) {
     const id = `boot-${index}`;
-    const own = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, at: null, leaseMs: minute } as const;
-    await world.store.enrol({ id, ...own }, false);
+    await world.store.enrol({ id, ...aProcess }, false);
     workers.push({ id, store: world.another(), inHand: [] });
   }
   for (const index of numbers(runs)) {

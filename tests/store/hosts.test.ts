@@ -10,7 +10,7 @@ import { createSharedHosts } from '../../src/app/actions/http/hosts/shared-hosts
 import type { HostStore } from '../../src/app/ports/outbound.ts';
 import type { RunStore, StartPlan } from '../../src/app/ports/pipeline.ts';
 import type { HostRules } from '../../src/domain/outbound/hosts.ts';
-import { minute, runInput } from '../support/builders.ts';
+import { aProcess, runInput } from '../support/builders.ts';
 import { manualTime, memoryLog, second, start, type ManualTime } from '../support/fakes.ts';
 import { worldsOf, type Kind } from '../support/store-worlds.ts';
 
@@ -87,8 +87,7 @@ function inRows(kind: Kind): Meet {
     const { store, quiet } = watched(world.store);
     const time = manualTime(start);
     const bootId = 'boot-a';
-    const own = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, at: start, leaseMs: minute } as const;
-    await store.enrol({ id: bootId, ...own }, false);
+    await store.enrol({ id: bootId, ...aProcess, at: start }, false);
     const deps = { store, clock: time, timer: time, log: memoryLog(), bootId, rules, onWoken: () => {} };
     const hosts = createSharedHosts(deps);
     const begunAt = new Map<string, Entrant>();

@@ -40,6 +40,17 @@ type DueOwner = Owner & { readonly nextAt: number | null };
 
 export type Builders = ReturnType<typeof buildersOf>;
 
+/** The row of a process on a shared database, but for its id. */
+export const aProcess = {
+  role: 'all',
+  release: '1',
+  kinds: [],
+  host: 'here',
+  pid: 1,
+  at: null,
+  leaseMs: minute,
+} as const;
+
 /** A quota that no test reaches by accident. */
 export const ample = { chat: 1000, user: 1000 };
 

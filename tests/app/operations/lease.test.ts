@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createLease, type Leased } from '../../../src/app/operations/lease.ts';
 import { noHints } from '../../../src/app/ports/hints.ts';
 import type { Processes, Renewal } from '../../../src/app/ports/processes.ts';
+import { aProcess } from '../../support/builders.ts';
 import { manualTime, memoryLog, minute, second, start } from '../../support/fakes.ts';
 import { worldsOf } from '../../support/store-worlds.ts';
 
@@ -11,8 +12,7 @@ const open = worldsOf('sqlite');
 async function aPoller() {
   const { store } = await open();
   for (const id of ['boot-a', 'boot-b']) {
-    const row = { role: 'bot', release: '1', kinds: [], host: 'here', pid: 1, at: null, leaseMs: minute } as const;
-    await store.enrol({ id, ...row }, false);
+    await store.enrol({ ...aProcess, id, role: 'bot' }, false);
   }
   const time = manualTime(start);
   // The clock of the database is carried on by the stopwatch, and so stands still while this computer sleeps.

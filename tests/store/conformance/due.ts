@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
-import { bootId, minute, startEvery, nine } from '../../support/builders.ts';
+import { aProcess, bootId, minute, nine, startEvery } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { nextPart, show, withReadyTask, withRunningTask } from '../scenes.ts';
 
-const aProcess = {
-  release: '1',
-  kinds: ['message'],
-  host: 'garden',
-  pid: 7,
-  connections: null,
-  at: null,
-  leaseMs: minute,
-};
+const kinds = ['message'];
 const enrol = ({ store }: World, id: string, role: 'all' | 'worker' | 'bot' | 'api' = 'worker') =>
-  store.enrol({ ...aProcess, id, role }, false);
+  store.enrol({ ...aProcess, id, role, kinds }, false);
 
 const dueIn = async ({ store }: World, id = 'boot-b') => (await store.renewLease(id, minute, false))?.due;
 

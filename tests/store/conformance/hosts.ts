@@ -2,17 +2,16 @@ import { expect, test } from 'vitest';
 import type { PlaceAsked, PlaceLeft } from '../../../src/app/ports/outbound.ts';
 import type { StartPlan, StartedRun } from '../../../src/app/ports/pipeline.ts';
 import { keptMs } from '../../../src/domain/outbound/hosts.ts';
-import { endOf, hour, minute, nine, runInput } from '../../support/builders.ts';
+import { aProcess, endOf, hour, minute, nine, runInput } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 
 const host = 'api.example.com';
 const rules = { concurrency: 2, perSecond: 10 };
-const enrolled = { role: 'all', release: '1', kinds: [], host: 'here', pid: 1, at: null, leaseMs: minute } as const;
 
 /** Two processes, and runs that want to call one host. */
 async function together(open: OpenWorld, ...runIds: string[]) {
   const world = await open();
-  for (const id of ['boot-a', 'boot-b']) await world.store.enrol({ id, ...enrolled }, false);
+  for (const id of ['boot-a', 'boot-b']) await world.store.enrol({ id, ...aProcess }, false);
   for (const id of runIds) await add(world, id);
   return world;
 }

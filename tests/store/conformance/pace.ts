@@ -1,27 +1,17 @@
 import { expect, test } from 'vitest';
 import type { CallWanted, Paced } from '../../../src/app/ports/outbox.ts';
 import { ratesOf } from '../../../src/domain/pacing/pace.ts';
-import { minute, nine } from '../../support/builders.ts';
+import { aProcess, minute, nine } from '../../support/builders.ts';
 import type { OpenWorld, World } from '../../support/store-worlds.ts';
 import { aChat, aMessage, putOff, threadOf } from '../scenes.ts';
 
 const rates = ratesOf({ overallPerSecond: 4, chatPerSecond: 1, groupPerMinute: 20 });
 const by = (bootId: string): Paced => ({ bootId, rates });
-const enrolled = {
-  role: 'all',
-  release: '1',
-  kinds: [],
-  host: 'here',
-  pid: 1,
-  connections: null,
-  at: null,
-  leaseMs: minute,
-} as const;
 
 /** Two processes, and messages that wait in so many private chats. */
 async function together(open: OpenWorld, chats = 1, each = 1) {
   const world = await open();
-  for (const id of ['boot-a', 'boot-b']) await world.store.enrol({ id, ...enrolled }, false);
+  for (const id of ['boot-a', 'boot-b']) await world.store.enrol({ id, ...aProcess }, false);
   await world.store.openPace(by('boot-a'), nine);
   const messages = Array.from({ length: chats * each }, (_none, index) =>
     aMessage(world, { thread: threadOf(`${1 + (index % chats)}`) }),

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { noHints } from '../../../src/app/ports/hints.ts';
-import { manualTime, minute } from '../../support/fakes.ts';
+import { aProcess } from '../../support/builders.ts';
+import { manualTime } from '../../support/fakes.ts';
 import { aSandbox, sandboxStart } from '../../support/sandbox.ts';
 import { worldsOf, type World } from '../../support/store-worlds.ts';
 import { ada, aDoorway, lab, untilLater, type Doorway, type DoorwayOptions } from './doorway.ts';
@@ -18,17 +19,7 @@ async function replicas(settings: DoorwayOptions['settings'] = {}) {
   // No renewal is heard, so each of them asks for itself.
   const others = { hints: noHints, processes: { onRenewal: () => () => undefined }, wall: time };
   const join = async (bootId: string): Promise<Doorway> => {
-    const row = {
-      role: 'all',
-      release: '1',
-      kinds: [],
-      host: 'here',
-      pid: 1,
-      connections: null,
-      at: null,
-      leaseMs: minute,
-    } as const;
-    await world.store.enrol({ id: bootId, ...row }, false);
+    await world.store.enrol({ id: bootId, ...aProcess }, false);
     return aDoorway({ world, served, time, settings, needs: { bootId, others } });
   };
   return { world, time, served, first: await join('boot-a'), second: await join('boot-b') };

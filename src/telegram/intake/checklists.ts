@@ -5,7 +5,6 @@ import type { Drawn } from '../../domain/shown.ts';
 import { telegramThread } from '../../domain/thread.ts';
 import { hasPrivateTopics } from '../api.ts';
 import type { Place, SetUp } from '../chat/context.ts';
-import {} from '../chat/kit/card.ts';
 import { markFor } from '../chat/kit/press.ts';
 import { checklistDrawn, keepList, lastList, listMessage } from '../chat/place/checklist.ts';
 import { placeOf, type TelegramInDeps } from './deps.ts';

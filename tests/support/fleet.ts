@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly settings?: Partial<RoomSettings>;
   readonly transport: (member: number) => Transport;
   readonly time?: ManualTime;
+  /** Parts that a process claims in one step; fewer than there is room for leave some to the others. */
+  readonly atOnce?: number;
   /** The store as the rooms of a process have it. */
   readonly storeOf?: (store: Store, member: number) => Store;
 }
@@ -36,6 +38,7 @@ const own = { role: 'all', release: '1.0.0', host: 'here', pid: 1, takes: everyK
 export interface Fleet {
   readonly time: ManualTime;
   readonly members: Member[];
+  readonly atOnce: number;
   /** One more process over the same database. */
   join(): Promise<Member>;
 }
@@ -45,6 +48,7 @@ export async function aFleet(world: World, count: number, options: FleetOptions)
   const fleet: Fleet = {
     time,
     members: [],
+    atOnce: options.atOnce ?? 100,
     join: async () => {
       const index = fleet.members.length;
       const member = await memberOf(world, time, { ...options, index });
@@ -90,13 +94,13 @@ async function memberOf(
 }
 
 /** Steps all of them, side by side, until none of them has anything left to do at this instant. */
-async function settle({ members: all, time }: Fleet): Promise<void> {
+async function settle({ members: all, time, atOnce }: Fleet): Promise<void> {
   for (let idle = 0; idle < 2;) {
     const counts = await Promise.all(
       all
         .filter((one) => one.isAlive())
         .map(async ({ rooms }) => {
-          const { taken, more } = await rooms.deliverer.step(time.now(), 100);
+          const { taken, more } = await rooms.deliverer.step(time.now(), atOnce);
           await rooms.deliverer.idle();
           return taken + (more ? 1 : 0);
         }),

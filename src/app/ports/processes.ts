@@ -61,7 +61,10 @@ export interface Renewal extends Renewed {
 }
 
 export interface ProcessStore {
-  /** Writes the row of a process that starts. Alone it ends the rows of all others, and lets go what they hold. */
+  /**
+   * Writes the row of a process that starts, and lets go what nobody holds. Leases that are over it ends where another one still holds;
+   * alone it ends them all.
+   */
   enrol(process: NewProcess, alone: boolean): Promise<Renewed>;
   /** Renews by one statement, which also leaves the sign of life of the database where it `signs`. A process whose row was ended stands in it again; null where there is no such row any more. */
   renewLease(id: string, leaseMs: number, signs: boolean): Promise<Renewal | null>;

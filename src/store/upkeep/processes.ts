@@ -19,7 +19,9 @@ export const processReads = { renewLease, listProcesses, lastWorker, databaseTim
 const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
 
 function* enrol({ at, leaseMs, kinds, ...self }: NewProcess, alone: boolean): Script<Renewed> {
-  if (!alone) yield* endOverdue(self.id);
+  // Where nobody's lease holds, nobody could renew it, it may be, because the database was away.
+  if (!alone && (yield* one(select(anyFields)`from processes where ${isHolding} and id <> ${self.id} limit 1`)))
+    yield* endOverdue(self.id);
   const now = at ?? (yield* databaseTime());
   const seen = { startedAt: now, seenAt: now, heldSince: now, leaseUntil: now + leaseMs };
   // The answer to an earlier try may have been lost.
@@ -33,6 +35,9 @@ function* enrol({ at, leaseMs, kinds, ...self }: NewProcess, alone: boolean): Sc
   const [standing] = yield* all(select(standingFields)`from processes where id = ${self.id}`);
   return standingOf(standing, now);
 }
+
+const anyFields = pick(columns.processes, 'id');
+const isHolding = sql`ended_at is null and lease_until >= ${databaseNow}`;
 
 const nowFields = { now: number(databaseNow) };
 

@@ -114,6 +114,17 @@ export function processTests(open: OpenWorld): void {
     expect(await world.query(`select status from deliveries where id = ?t`, part.id)).toEqual([{ status: 'unknown' }]);
   });
 
+  test('a process that begins ends a lease that is over, unless all are, because then the database may have been away', async () => {
+    const { world, started } = await withRunningTask(open);
+    await enrol(world, bootId, { leaseMs: over });
+    expect(await enrol(world, 'boot-b')).toMatchObject({ isAnyGone: true });
+    expect(await idsOf(world, 0)).toEqual([bootId, 'boot-b']);
+    expect(await startEvery(world, nine, 'boot-b')).toEqual([]);
+    expect(await enrol(world, 'boot-c')).toMatchObject({ isAnyGone: false });
+    expect(await idsOf(world, 0)).toEqual([`${bootId} ended`, 'boot-b', 'boot-c']);
+    expect(await startEvery(world, nine, 'boot-c')).toMatchObject([{ run: { id: started.run.id }, attempt: 2 }]);
+  });
+
   test('a process that was ended while it stood still comes back under its id, and knows it', async () => {
     const world = await open();
     const { heldSince } = await enrol(world, 'boot-a');

@@ -6,6 +6,7 @@ import type { ConfigFault } from '../config/operator-secrets.ts';
 import { loadEnvFile } from '../config/surroundings.ts';
 import { AppError, errorText } from '../domain/errors.ts';
 import { signalRepeatMs, stopMaxMs } from '../domain/limits.ts';
+import { does, everyKind } from '../domain/processes/process.ts';
 import { typedPath } from '../host/words.ts';
 import type { LogWish } from '../system/log.ts';
 import { systemWorld, type World } from './assembly.ts';
@@ -73,6 +74,8 @@ async function run(config: Config): Promise<void> {
   const { log } = world;
   for (const { isUnbuilt, ...stray } of strayVariables())
     log.warn(isUnbuilt ? 'variable_without_effect' : 'unknown_variable', { ...stray });
+  if (!does(config.ROLE, 'work') && config.WORKER_KINDS !== everyKind)
+    log.warn('variable_without_effect', { variable: 'WORKER_KINDS', role: config.ROLE });
   const fail = (event: string) => (error: unknown) => {
     log.error(event, { error: textOf(error) });
     process.exit(exitCodes.failed);

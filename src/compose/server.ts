@@ -38,7 +38,7 @@ import { createDoor, type Door } from './door.ts';
 import { firstWords } from './greeting.ts';
 import { createLoops } from './loops.ts';
 import { countedBackups, metricsPage, startAtZero } from './measures.ts';
-import { hearOthers, hintsOf, sharedWorkOf } from './shared-work.ts';
+import { hearOthers, hintsOf, requireOneBot, sharedWorkOf } from './shared-work.ts';
 import { noTelegramIn, openTelegramIn } from './telegram-in.ts';
 import { isSandboxed, openSandboxPages, openWire, siteAddress, type Wire } from './telegram-or-sandbox.ts';
 import { skippedBefore, timeOf, travelling, travelOf } from './travel.ts';
@@ -198,6 +198,7 @@ async function build({ config, world, version, opened, meter, wire, time, host, 
     transport: (budget, blobs, kinds) =>
       telegramTransport({ ...world, api: heldApi, store, blobs, budget, kinds, defaultTimezone }),
   });
+  if (common !== null && !isSandboxed(config)) await requireOneBot({ clock, store }, config.TELEGRAM_BOT_TOKEN);
   await rooms.processes.begun();
   await rooms.kindPauses.look();
   const loops = await loopsOf({ config, world, store, rooms, meter, zoneRules: starting.zoneRules });

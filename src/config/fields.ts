@@ -104,6 +104,8 @@ export const workerKinds = list
     if (unread !== undefined)
       context.addIssue(`holds ${unread.slice(0, 40)}, which is no kind, no kind:count and not *`);
     const named = read.flatMap((found) => (found?.[1] === undefined ? [] : [[found[1], found[2]] as const]));
+    const twice = named.find(([kind], index) => named.findIndex(([one]) => one === kind) < index);
+    if (twice !== undefined) context.addIssue(`names ${twice[0]} twice`);
     const limits = new Map(named.map(([kind, most]) => [kind, most === undefined ? null : Number(most)]));
     return { limits, others: parts.includes('*') };
   })

@@ -59,7 +59,7 @@ async function several() {
     until,
     now: () => at,
     query: async <R extends object>(text: string) => (await client.query<R>(text)).rows,
-    join: async (role: string, hostAheadMs = 0) => {
+    join: async (role: string, hostAheadMs = 0, bot = 123_456_789) => {
       const time = manualTime(at + hostAheadMs);
       times.push(time);
       const env = {
@@ -67,11 +67,16 @@ async function several() {
         DATABASE_URL: database.url,
         ROLE: role,
         ECHO_ACTION: '1',
-        TELEGRAM_BOT_TOKEN: '123456789:the-token-of-the-bot-of-the-tests',
+        TELEGRAM_BOT_TOKEN: `${bot}:the-token-of-the-bot-of-the-tests`,
         TELEGRAM_API_ROOT: telegram.root,
       };
       const { server, log } = await whilePassing(serverIn({ folder: aFolder(), env, time }));
-      stops.push(() => whilePassing(server.stop()));
+      let isStopped = false;
+      const stop = async () => {
+        if (!isStopped) await whilePassing(server.stop());
+        isStopped = true;
+      };
+      stops.push(stop);
       const ask = async (method: string, path: string, body?: Body): Promise<Body> => {
         const headers = { ...bearer, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
         const answer = await fetch(server.url + path, {
@@ -83,7 +88,7 @@ async function several() {
         if (!answer.ok) throw new Error(JSON.stringify(told));
         return told;
       };
-      return { server, log, ask };
+      return { server, log, ask, stop };
     },
   };
 }
@@ -116,6 +121,19 @@ it('what has become due without a word to anybody is taken up within ten seconds
     `update runs set status = 'queued', finished_at = null, ready_at = ${now() - 31 * second} where task_id = '${id}'`,
   );
   expect(await until(async () => (await attempts()).length === 2)).toBeLessThan(12 * second);
+});
+
+it('a process with the token of another bot does not join those that live, and takes their place when they have ended', async () => {
+  const { join } = await several();
+  const worker = await join('worker');
+  const other = 987_654_321;
+  await expect(join('bot', 0, other)).rejects.toThrow(
+    /^TELEGRAM_BOT_TOKEN is that of bot 987654321, and the processes .* serve bot 123456789 \(worker on .*, pid \d+\)\. Start this one with/,
+  );
+  const { ask } = await join('api');
+  expect(await ask('GET', '/v1/status')).toMatchObject({ processes: [{ role: 'worker' }, { role: 'api' }] });
+  await worker.stop();
+  await join('worker', 0, other);
 });
 
 it('a slot is due by the clock of the database, and leases are, however wrong the clocks of the hosts are', async () => {

@@ -95,6 +95,13 @@ describe.concurrent('a start', () => {
     );
   });
 
+  it('is refused with 78 for a kind that is named twice', async ({ onTestFinished: atEnd }) => {
+    const environment = { DATABASE_URL: 'file:c.db', WORKER_KINDS: 'http:5,http' };
+    const program = startProgram(aFolder(atEnd), environment, atEnd);
+    expect(await program.ended).toBe(78);
+    expect(program.written()).toContain('WORKER_KINDS names http twice. Example: http:50,message');
+  });
+
   it('is refused with 78 and a sentence when .env cannot be read', async ({ onTestFinished: atEnd }) => {
     const folder = aFolder(atEnd);
     mkdirSync(join(folder, '.env'));

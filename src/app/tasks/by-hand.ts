@@ -41,7 +41,7 @@ export function admitted(scene: TaskScene, scopes: readonly string[], overlap: s
 }
 
 export function runInProgress({ live }: TaskScene): AppError {
-  return new AppError('run_in_progress', 'This task is running now. Wait for that run to end, or cancel it.', {
+  return new AppError('run_in_progress', 'This task has a run that has not ended. Wait for its end, or cancel it.', {
     details: { run_id: live[0]?.id },
   });
 }

@@ -1,3 +1,4 @@
+import { does } from '../../domain/processes/process.ts';
 import type { AnswerOf } from '../client.ts';
 import { exitCodes } from '../faults.ts';
 import { facts, sentence, type Cell, type Column, type Fact } from '../layout.ts';
@@ -153,7 +154,9 @@ function cell(ok: boolean, text: string): Cell {
   return { text, tone: ok ? 'good' : 'bad' };
 }
 
-function processFacts(answer: AnswerOf<'getStatus'>, times: ReturnType<typeof timesIn>): Fact[] {
+type Times = ReturnType<typeof timesIn>;
+
+function processFacts(answer: AnswerOf<'getStatus'>, times: Times): Fact[] {
   const { scheduler, processes, now, paused_kinds: kinds } = answer;
   const paused =
     scheduler.since === null
@@ -172,9 +175,23 @@ function processFacts(answer: AnswerOf<'getStatus'>, times: ReturnType<typeof ti
   ];
 }
 
+/** A process that does no runs tells nothing of loops that it does not have. */
+function workFacts(answer: AnswerOf<'getStatus'>, times: Times): Fact[] {
+  const { last_tick_at: tick, last_stale_look_at: look, worker, processes } = answer;
+  const own = processes?.find(({ id }) => id === worker.id);
+  const isElsewhere = own !== undefined && !does(own.role, 'work');
+  const running = worker.running ? 'running' : 'not running';
+  return [
+    ['last tick', tick === null ? (isElsewhere ? null : 'none') : times.full(tick)],
+    ['stale look', look === null ? (isElsewhere ? null : 'none yet') : times.full(look)],
+    ...processFacts(answer, times),
+    ['worker', cell(worker.running, isElsewhere ? `${running} in other processes` : `${running}: ${worker.id}`)],
+  ];
+}
+
 async function statusText({ terminal, ownClock, client }: Session, answer: AnswerOf<'getStatus'>): Promise<string> {
-  const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker, last_tick_at: tick } = answer;
-  const { last_stale_look_at: look, database_bytes: bytes, tokens, secrets } = answer;
+  const { tasks, due, runs, deliveries, audit, alarms, ready, retention, worker } = answer;
+  const { database_bytes: bytes, tokens, secrets } = answer;
   const times = timesIn(hostZone(), Date.parse(answer.now));
   const { ok, ...parts } = ready;
   const faults = Object.entries(parts).filter(([, state]) => state !== 'ok' && typeof state === 'string');
@@ -191,10 +208,7 @@ async function statusText({ terminal, ownClock, client }: Session, answer: Answe
     ['next', answer.next_due_at === null ? 'none' : times.full(answer.next_due_at)],
     ['runs', `${runs.running} running, ${runs.queued} waiting`],
     ['deliveries', deliveryCell(deliveries)],
-    ['last tick', tick === null ? 'none' : times.full(tick)],
-    ['stale look', look === null ? 'none yet' : times.full(look)],
-    ...processFacts(answer, times),
-    ['worker', cell(worker.running, `${worker.running ? 'running' : 'not running'}: ${worker.id}`)],
+    ...workFacts(answer, times),
     ['actions', worker.action_kinds.join(', ')],
     ['chats', String(answer.chats)],
     ...(bytes === null ? [] : [['database', `${(bytes / 1_048_576).toFixed(1)} MiB`] as const]),

@@ -135,7 +135,8 @@ async function askedTold(session: Session, answer: RanNow): Promise<Told> {
 /** A run that waits, or may not begin, is not told as one that runs. */
 function startedWords({ task, task_run: { run_id: runId, status, reason }, waits_for: stands }: RanNow): string {
   const name = named(task);
-  if (status === 'pending') return `${name} is running now, so this run waits for its end (policy overlap).`;
+  if (status === 'pending')
+    return `${name} has a run that has not ended, so this run waits for its end (policy overlap).`;
   if (status === 'skipped') return `Not started: ${name} was skipped (${reason ?? 'skipped'}).`;
   if (stands !== null) {
     const since = timesIn(hostZone(), Date.parse(stands.since)).about(stands.since);

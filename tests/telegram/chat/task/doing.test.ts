@@ -243,7 +243,7 @@ describe('a run by hand that does not begin', () => {
   test.each([
     ['queue', 'This run starts when'],
     ['replace', 'I am stopping that run'],
-    ['skip', 'running now'],
+    ['skip', 'has not ended'],
   ] as const)('behind another one is told as what it is: overlap %s', async (overlap, words) => {
     const talk = await withTask();
     const task = await taskIn(talk);

@@ -19,7 +19,7 @@ it('goes on with jobs after the end of one could not be written', async () => {
   await soon(() => expect(given.map(runsOf)).toEqual([['first']]));
   await place.query('alter table graphile_worker._private_jobs rename to away');
   if (given[0] !== undefined) engine.complete(given[0]);
-  await soon(() => expect(log.lines.filter(({ event }) => event === 'jobs')).toHaveLength(1));
+  await soon(() => expect(log.lines.filter(({ event }) => event === 'jobs')).not.toEqual([]));
   await place.query('alter table graphile_worker.away rename to _private_jobs');
   await place.offer({ runs: [{ id: 'second', kind: 'http' }] });
   await soon(() => expect(given.map(runsOf)).toEqual([['first'], ['second']]));

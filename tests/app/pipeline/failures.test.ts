@@ -271,6 +271,7 @@ describe('what the database refuses for a reason of its own', () => {
       scopesOf,
       log: p.log,
       bell: { ring: () => undefined },
+      processes: { isAlone: true },
     });
     await scheduler.step(p.time.now(), 10);
     expect((await p.rooms.tasks.get(innocent.id)).state).not.toBe('paused');

@@ -15,7 +15,8 @@ export async function openWay(databaseUrl: string) {
     near.once('close', () => open.delete(near));
     if (isCut) near.destroy();
     else if (refusals > 0) near.once('data', () => near.end(startingUp));
-    else lead(near);
+    // What is blocked leads nowhere: the server knows nothing of it.
+    else if (!isBlocked) lead(near);
     refusals = Math.max(0, refusals - 1);
   });
   const lead = (near: Socket) => {

@@ -15,7 +15,7 @@ export async function openWay(databaseUrl: string) {
     near.once('close', () => open.delete(near));
     if (isCut) near.destroy();
     else if (refusals > 0) near.once('data', () => near.end(startingUp));
-    // What is blocked leads nowhere: the server knows nothing of it.
+    // Connections that come while it is blocked lead nowhere: the server knows nothing of them.
     else if (!isBlocked) lead(near);
     refusals = Math.max(0, refusals - 1);
   });

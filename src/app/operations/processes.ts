@@ -134,7 +134,7 @@ function createOwnLease(deps: LeaseDeps) {
   const held = createHeldSince({ stopwatch, clock: wall });
   let heldSince: number | null = null;
   let isFirst = false;
-  /** Rescues begin after this: a process that was cut off, or has just begun, may find the leases of all others over, because they were cut off as well, so they have a moment to come back. */
+  /** Rescues begin after this: the others may have been cut off from the database as well as this one, or before it began, so they have a moment to come back. */
   let rescuesFrom = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let stopped = false;
@@ -185,7 +185,7 @@ function createOwnLease(deps: LeaseDeps) {
     isRenewing: () => failures === 0 && isHeld(),
     onRenewal: heard.on,
     begin: async (found: Renewed, before: number) => {
-      // Who is gone beyond doubt was ended by its start.
+      // Processes that are gone beyond doubt were ended by the enrolment.
       rescuesFrom = stopwatch.elapsed() + rescueAfterMs;
       await renewed(found, before);
       later();

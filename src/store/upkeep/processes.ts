@@ -19,7 +19,7 @@ export const processReads = { renewLease, listProcesses, lastWorker, databaseTim
 const nowOr = (at: number | null): Sql => sql`coalesce(${int(at)}, ${databaseNow})`;
 
 function* enrol({ at, leaseMs, kinds, ...self }: NewProcess, alone: boolean): Script<Renewed> {
-  // Where nobody's lease holds, nobody could renew it, it may be, because the database was away.
+  // Leases that are over prove nothing while none holds: the database may have been away, and nobody could renew.
   if (!alone && (yield* one(select(anyFields)`from processes where ${isHolding} and id <> ${self.id} limit 1`)))
     yield* endOverdue(self.id);
   const now = at ?? (yield* databaseTime());

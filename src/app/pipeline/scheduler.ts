@@ -46,7 +46,7 @@ interface SchedulerDeps extends SlotPlanDeps, Pick<World, 'log' | 'bell'> {
   readonly processes: Pick<Processes, 'isAlone'>;
 }
 
-/** Batches that are claimed side by side where so much is due: while one of them waits for the disk the others are planned. */
+/** Batches that are claimed side by side where so much is due, and the database is shared: while one waits for the disk the others are planned. */
 const claimsAtOnce = 3;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
@@ -54,25 +54,19 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { isAlone } = deps.processes;
   let refreshedAt: number | null = null;
   let isMoreDue = false;
-  /** A database that several processes share works for each transaction of one as it does for those of many. */
-  const inStep = isAlone ? oneByOne : sideBySide;
   return {
     step: async (now, limit) => {
       const at = { now, limit };
-      const batches = isMoreDue && !isAlone ? claimsAtOnce : 1;
-      const { resumed, claimed, expired, admitted } = await inStep({
-        // First of all, because the slots since the end of a pause are due like any others.
-        resumed: () => endPauses(deps, at),
-        claimed: () => claimBatches(deps, at, batches),
-        expired: () => store.expireQuestions(at),
-        admitted: () => admitWaiting(deps, at),
-      });
+      // First of all, because the slots since the end of a pause are due like any others.
+      const resumed = await endPauses(deps, at);
+      const claimed = await claimBatches(deps, at, isMoreDue && !isAlone ? claimsAtOnce : 1);
+      const expired = await store.expireQuestions(at);
+      const admitted = await admitWaiting(deps, at);
       isMoreDue = claimed.more;
       if (claimed.taken + admitted.taken > 0) bell.ring('runner');
       if (resumed.taken > 0 || [...claimed.decided, ...admitted.decided].some(changesCard)) bell.ring('deliverer');
       const all = [resumed, claimed, expired, admitted];
-      const isMore = all.some(({ more }) => more) || (!isAlone && resumed.taken > 0);
-      return { taken: all.reduce((sum, { taken }) => sum + taken, 0), more: isMore };
+      return { taken: all.reduce((sum, { taken }) => sum + taken, 0), more: all.some(({ more }) => more) };
     },
     nextAt: (now) => store.nextDueAt(now),
     refresh: async (now, limit) => {
@@ -84,24 +78,6 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     refreshedAt: () => refreshedAt,
     replan: (now, limit) => replanAll(deps, now, limit),
   };
-}
-
-type Works = Readonly<Record<string, () => Promise<unknown>>>;
-type Done<W extends Works> = { readonly [K in keyof W]: Awaited<ReturnType<W[K]>> };
-
-async function oneByOne<W extends Works>(works: W): Promise<Done<W>> {
-  const done: Record<string, unknown> = {};
-  for (const [name, work] of Object.entries(works)) done[name] = await work();
-  return done as Done<W>;
-}
-
-/** A step ends when all of it has ended, also where some of it has failed. */
-async function sideBySide<W extends Works>(works: W): Promise<Done<W>> {
-  const entries = Object.entries(works).map(([name, work]) => [name, work()] as const);
-  await Promise.allSettled(entries.map(([, work]) => work));
-  const done: Record<string, unknown> = {};
-  for (const [name, work] of entries) done[name] = await work;
-  return done as Done<W>;
 }
 
 /** A task that is completed or paused has its card drawn anew; nothing else that is decided here is shown. */
@@ -130,7 +106,7 @@ function claimSlots(deps: SchedulerDeps, at: Batch) {
   });
 }
 
-/** Batches side by side: none of them takes what another one looks at. */
+/** Batches side by side, of which none takes what another one looks at. All of them end, also where one has failed. */
 async function claimBatches(deps: SchedulerDeps, at: Batch, batches: number) {
   const claims = Array.from({ length: batches }, () => claimSlots(deps, at));
   await Promise.allSettled(claims);
